@@ -69,7 +69,7 @@ LINES = [
     ("HTTP request", b"POST /mcp HTTP/1.1", "error"),
     ("blank lines", b"\n\n  \n", "ignored"),
     ("response without a request", {**REQUEST, "id": 99, "result": {}}, "ignored"),
-    ("approval without a request", {**REQUEST, "id": 0, "result": {"action": "accept", "content": {"verdict": "approve"}}}, "ignored"),
+    ("approval without a request", {**REQUEST, "id": 0, "result": {"action": "accept", "content": {"decision": "approve"}}}, "ignored"),
     ("error without a request", {**REQUEST, "id": 99, "error": {"code": 1, "message": "x"}}, "ignored"),
     ("cancellation of an unknown request", {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 12345}}, "ignored"),
     ("unknown notification", {"jsonrpc": "2.0", "method": "notifications/destroy", "params": {"path": "a.txt"}}, "ignored"),
@@ -184,7 +184,7 @@ def test_stateless_approval():
     root, before = create_root()
     server = StdioServer(root, "--dialect", "agent-q", handshake=False)
     meta = {**STATELESS_META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
-    approval = {"approval": {"action": "accept", "content": {"verdict": "approve"}}}
+    approval = {"approval": {"action": "accept", "content": {"decision": "approve"}}}
     proposal = {"path": "a.txt", "new_content": "1\ntwo\nthree\n", "description": "x"}
 
     def propose(arguments=proposal, meta=meta, **more):

@@ -44,7 +44,7 @@ class Client:
 
     def record(self, path, response):
         """Records the response to an edit. After a refusal, counting continues from what the file has."""
-        if response.get("result", {}).get("structuredContent", {}).get("status") == "applied":
+        if "result" in response and not response["result"].get("isError"):
             self.count[path] += 1
             self.acknowledged[path] += 1
             return

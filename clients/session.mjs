@@ -53,7 +53,7 @@ async function runSession(client, root) {
   let before = root.readAll();
   const stale = result.data.files[0].version;
   result = await call("edit_file", { path: "a.txt", old_text: "h * w", new_text: "0", version: stale });
-  check(result.isError && result.data.code === "stale_file", result.text);
+  check(result.isError && !result.data.code && result.text.includes("has changed since the given version"), result.text);
   check(root.readAll() === before, "a stale edit changed a file");
   root.write("a.txt", kept);
 
@@ -73,6 +73,8 @@ async function runSession(client, root) {
   check(!result.isError && root.readAll() === before, `undo: ${result.text}`);
 }
 
+// The session checks the structured content too.
+const OPTIONS = ["--structured", "--tools", "default,undo_edit"];
 const info = { name: "slipstitch-clients", version: "1" };
 const modern = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
 const CLIENTS = [
@@ -84,13 +86,13 @@ const CLIENTS = [
 for (const [name, create, Stdio, Http] of CLIENTS) {
   let root = new Root(FILES);
   let client = create();
-  await client.connect(new Stdio({ command: program, args: root.serverArgs(), env: root.env() }));
+  await client.connect(new Stdio({ command: program, args: root.serverArgs(...OPTIONS), env: root.env() }));
   await runSession(client, root);
   await client.close();
   root.close();
 
   root = new Root(FILES);
-  const server = await startHttpServer(root);
+  const server = await startHttpServer(root, ...OPTIONS);
   client = create();
   await client.connect(new Http(new URL(server.url)));
   await runSession(client, root);

@@ -17,7 +17,7 @@ pub(crate) struct ChangeOptions {
     /// The file version that the edit was made for, as shown by `read` and `info`. If the file has changed since, the
     /// edit is rebased over changes elsewhere in the file, or refused
     #[arg(long, value_name = "HASH", value_parser = VersionClaim::parse)]
-    hash: Option<VersionClaim>,
+    pub(crate) hash: Option<VersionClaim>,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -37,9 +37,9 @@ pub(crate) struct RunOptions {
 
 impl RunOptions {
     /// Runs a plan, unless its caller or `--dry-run` asks for a dry run.
-    pub(crate) fn run(self, workspace: &Workspace, plan: EditPlan, tool: &str) -> Report {
+    pub(crate) fn run(&self, workspace: &Workspace, plan: EditPlan, tool: &str) -> Report {
         let run = if self.dry_run { Run::Dry } else { plan.run };
-        let plan = EditPlan { run, description: self.description, ..plan };
+        let plan = EditPlan { run, description: self.description.clone(), ..plan };
         self.consent.run(workspace, Plan::Edit(plan), tool)
     }
 }
@@ -53,30 +53,32 @@ impl ChangeOptions {
         tool: &str,
         global: &Global,
     ) -> CommandResult {
-        self.apply_with_shrink(file, operation, Shrink::Guarded, tool, global)
+        self.apply_with_rules(file, operation, EditRules::NATIVE, tool, global)
     }
 
-    /// Like [`apply`](Self::apply); `shrink` says whether the file may lose most of its lines.
-    pub(crate) fn apply_with_shrink(
+    /// Like [`apply`](Self::apply), with other rules.
+    pub(crate) fn apply_with_rules(
         self,
         file: &str,
         operation: Operation,
-        shrink: Shrink,
+        rules: EditRules,
         tool: &str,
         global: &Global,
     ) -> CommandResult {
         let workspace = global.open()?;
         let path = global.file(file, &workspace)?;
-        let plan = EditPlan::new(
-            vec![FilePlan { path, version: self.hash, operations: vec![operation] }],
-            EditRules { shrink, ..EditRules::NATIVE },
-        );
-        let mut report = self.run.run(&workspace, plan, tool);
+        let file = FilePlan { path, version: self.hash.clone(), operations: vec![operation] };
+        Ok(Box::new(self.run_plan(&workspace, EditPlan::new(vec![file], rules), tool)))
+    }
+
+    /// Runs a plan.
+    pub(crate) fn run_plan(&self, workspace: &Workspace, plan: EditPlan, tool: &str) -> Report {
+        let mut report = self.run.run(workspace, plan, tool);
         if report.outcome == Outcome::Refused(Refused::ShrinksFile) {
             let hint = report.hint.unwrap_or_default();
             report.hint = Some(format!("{hint} To remove that much on purpose, add `--allow-shrink`."));
         }
-        Ok(Box::new(report))
+        report
     }
 }
 

@@ -4,6 +4,8 @@ mod append;
 mod call;
 mod completions;
 mod config;
+mod delete;
+mod dialect_name;
 mod doctor;
 mod edit;
 mod forget;
@@ -16,7 +18,9 @@ mod mode;
 mod patch;
 mod read;
 mod redo;
+mod rename;
 mod review;
+mod sessions;
 mod show;
 mod stats;
 mod tools;
@@ -35,7 +39,7 @@ Examples:
   slipstitch patch changes.diff
   slipstitch log --since 2h
   slipstitch undo
-  slipstitch review accept p3
+  slipstitch review
   slipstitch call edit_file '{\"path\": \"a.txt\", \"old_text\": \"x\", \"new_text\": \"y\"}'
 
 Exit codes:
@@ -63,6 +67,8 @@ pub(crate) enum Command {
     Lines(lines::Lines),
     Write(write::Write),
     Append(append::Append),
+    Delete(delete::Delete),
+    Move(rename::Move),
     Patch(patch::Patch),
     Read(read::Read),
     Info(info::Info),
@@ -70,6 +76,7 @@ pub(crate) enum Command {
     Tools(tools::Tools),
     Log(log::Log),
     Show(show::Show),
+    Sessions(sessions::Sessions),
     Undo(undo::Undo),
     Redo(redo::Redo),
     Forget(forget::Forget),
@@ -90,6 +97,8 @@ impl Command {
             Self::Lines(command) => command.run(global),
             Self::Write(command) => command.run(global),
             Self::Append(command) => command.run(global),
+            Self::Delete(command) => command.run(global),
+            Self::Move(command) => command.run(global),
             Self::Patch(command) => command.run(global),
             Self::Read(command) => command.run(global),
             Self::Info(command) => command.run(global),
@@ -97,6 +106,7 @@ impl Command {
             Self::Tools(command) => command.run(global),
             Self::Log(command) => command.run(global),
             Self::Show(command) => command.run(global),
+            Self::Sessions(command) => command.run(global),
             Self::Undo(command) => command.run(global),
             Self::Redo(command) => command.run(global),
             Self::Forget(command) => command.run(global),

@@ -37,11 +37,17 @@ pub(crate) struct Consent {
 }
 
 impl Consent {
+    /// Whether `--yes` was given.
+    pub(crate) fn is_given(self) -> bool {
+        self.yes
+    }
+
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
         let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
         let phrases = if tool == "patch" { PATCH_PHRASES } else { PHRASES };
         let mut report = workspace.run_with(plan, Source { tool, phrases }, &mut approver);
+        report.warnings.extend(workspace.config().ignored.iter().map(ToString::to_string));
         if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = approver.asked.join("; ");

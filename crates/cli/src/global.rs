@@ -8,8 +8,8 @@ use slipstitch::core::text::Encoding;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The root folder; FILE arguments are relative to it. Repeat it to add folders whose files are named by
-    /// absolute path [default: .]
+    /// The root folder; FILE arguments are then relative to it. Repeat it to add folders whose files are named by
+    /// absolute path [default: the project around the working folder, found by slipstitch.toml or version control]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
     /// Where the journal and the locks are kept [env: SLIPSTITCH_STATE_DIR] [default: slipstitch in the XDG state folder]
@@ -18,11 +18,13 @@ pub(crate) struct Global {
     /// The settings file [default: slipstitch/config.toml in the XDG config folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The session to record changes under; lists show only this session [env: SLIPSTITCH_SESSION] [default: cli]
+    /// The session to record changes under; `log`, `stats` and `review` show only this session, `undo` and `redo` revert its
+    /// changes [env: SLIPSTITCH_SESSION] [default: cli]
     // The environment variables of `session` and `agent` are read in `workspace.rs`: lists filter by the options alone.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// The program to record as the author of changes; lists show only its changes [env: SLIPSTITCH_AGENT]
+    /// The program to record as the author of changes [env: SLIPSTITCH_AGENT]; `log`, `undo`, `redo`, `stats` and `review`
+    /// select its changes instead
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Read files in this encoding, such as windows-1252, instead of detecting it

@@ -14,22 +14,45 @@ use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::project::{find_root, relative_to_root};
 
 /// The default session.
 const DEFAULT_SESSION: &str = "cli";
 
 impl Global {
-    /// Opens the workspace.
+    /// Opens the project for a command that `--agent` attributes changes of.
     pub(crate) fn open(&self) -> Result<Workspace, CommandError> {
-        self.open_with_mode(None)
+        self.open_at(&self.project_root(), self.agent_name()?, None)
     }
 
-    /// Opens the workspace and sets the session's mode.
-    pub(crate) fn open_with_mode(&self, mode: Option<Mode>) -> Result<Workspace, CommandError> {
+    /// Opens the project for a command that selects changes: `--agent` says whose, not who runs the command.
+    pub(crate) fn open_to_select(&self) -> Result<Workspace, CommandError> {
+        self.open_at(&self.project_root(), env_variable("SLIPSTITCH_AGENT")?, None)
+    }
+
+    /// Opens the working folder or `--root` for a tool call, as a server there would, and sets the session's mode.
+    pub(crate) fn open_for_call(&self, mode: Option<Mode>) -> Result<Workspace, CommandError> {
+        let root = self.root.first().map_or_else(|| PathBuf::from("."), Clone::clone);
+        self.open_at(&root, self.agent_name()?, mode)
+    }
+
+    /// `--root`, or the project around the working folder.
+    fn project_root(&self) -> PathBuf {
+        match (self.root.first(), std::env::current_dir()) {
+            (Some(root), _) => root.clone(),
+            (None, Ok(folder)) => find_root(&folder),
+            (None, Err(_)) => PathBuf::from("."),
+        }
+    }
+
+    fn open_at(
+        &self,
+        first: &Path,
+        agent: Option<String>,
+        mode: Option<Mode>,
+    ) -> Result<Workspace, CommandError> {
         let session = self.session_name()?;
-        let agent = self.agent_name()?;
-        let mut roots = self.root.iter();
-        let first = roots.next().map_or(Path::new("."), PathBuf::as_path);
+        let roots = self.root.iter().skip(1);
         let session = session.as_deref().unwrap_or(DEFAULT_SESSION);
         let mut builder = Workspace::builder(first).session(session).overrides(&self.overrides());
         for other in roots {
@@ -74,9 +97,16 @@ impl Global {
         }
     }
 
+    /// A path relative to the working folder as one relative to the project; `None` if it already is, or leads out of it.
+    pub(crate) fn path_from_root(&self, text: &str) -> Option<String> {
+        let folder = std::env::current_dir().ok().filter(|_| self.root.is_empty())?;
+        relative_to_root(text, folder.strip_prefix(find_root(&folder)).ok()?)
+    }
+
     /// Parses a FILE argument as a path inside a root.
     pub(crate) fn file(&self, text: &str, workspace: &Workspace) -> Result<FilePath, CommandError> {
-        workspace.path(text).map_err(|error| {
+        let named = self.path_from_root(text);
+        workspace.path(named.as_deref().unwrap_or(text)).map_err(|error| {
             let error = ParseError::from(error);
             Report::from(error).into()
         })

@@ -66,9 +66,21 @@ pub struct Restore {
     pub attributes: Option<Attributes>,
     /// Folders that were created for the file, outer ones first. They are removed with it if they are empty then.
     pub folders: Vec<FilePath>,
+    /// The folders that contained the file before it left its path, outer ones first. Those that are missing when it
+    /// returns are created again with these attributes: otherwise they could open the file to more people than before.
+    pub parents: Vec<FolderAttributes>,
 }
 
-/// A file's attributes, apart from its content and its times.
+/// A folder and its attributes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderAttributes {
+    /// The folder.
+    pub path: FilePath,
+    /// Its attributes.
+    pub attributes: Attributes,
+}
+
+/// The attributes of a file or folder, apart from its content and its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attributes {
     /// The user it belongs to.
@@ -281,6 +293,11 @@ impl FileChange {
 
     /// The change that undoes this one; `before` is the content before the change.
     pub fn invert(&self, before: &[u8]) -> Self {
+        self.inverse_with(self.splices.invert(before))
+    }
+
+    /// The change that undoes this one, given the inverse of its splices.
+    pub(crate) fn inverse_with(&self, splices: Splices) -> Self {
         Self {
             path: self.path_after().unwrap_or(&self.path).clone(),
             base: self.after.map_or(Base::Absent, Base::Content),
@@ -289,7 +306,7 @@ impl FileChange {
                 (PathChange::Keep, Base::Absent) => PathChange::Delete,
                 (PathChange::Keep | PathChange::Delete, _) => PathChange::Keep,
             },
-            splices: self.splices.invert(before),
+            splices,
             after: match self.base {
                 Base::Absent => None,
                 Base::Content(hash) => Some(hash),

@@ -4,11 +4,14 @@
 
 mod arguments;
 pub mod schema;
+mod selection;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use arguments::read;
+pub use schema::ListedFields;
+pub use selection::{ToolSelection, UnknownTool};
 
 use crate::hint::HintPhrases;
 use crate::outcome::Invalid;
@@ -88,6 +91,8 @@ pub struct Dialect {
     pub about: &'static str,
     /// Its tools, in the order in which they are listed.
     pub tools: &'static [Tool],
+    /// The names of those tools that are listed only on request, because most sessions do not need them.
+    pub optional: &'static [&'static str],
     /// Tools that are not listed but can be called: forms that other versions of a tool family have.
     pub unlisted: &'static [Tool],
     /// The message for a session that may not write; a default message if `None`.
@@ -240,7 +245,7 @@ pub struct Tool {
     pub empty_is_value: &'static [&'static str],
     /// Arguments of a valid call, shown in errors.
     pub example: &'static str,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of its arguments, with every field; see [`Tool::input_schema`] for what models get.
     pub schema: fn() -> &'static Value,
     /// Turns arguments that match the schema into a plan.
     pub parse: fn(Arguments<'_>) -> Result<Plan, ParseError>,
@@ -280,6 +285,11 @@ pub struct Arguments<'a> {
 }
 
 impl Tool {
+    /// The JSON Schema of its arguments as models get it.
+    pub fn input_schema(&self, fields: ListedFields) -> Value {
+        schema::listed((self.schema)(), fields)
+    }
+
     /// The field for a call that is only a string instead of an object: the tool's only required field, if that is the
     /// text of a patch.
     pub fn text_field(&self) -> Option<String> {
@@ -287,11 +297,6 @@ impl Tool {
         let required = schema["required"].as_array()?;
         let [Value::String(name)] = &required[..] else { return None };
         ["patch", "input"].contains(&name.as_str()).then(|| name.clone())
-    }
-
-    /// Its description for the model: what it does, and an example.
-    pub fn description(&self) -> String {
-        format!("{} Example: {}", self.about, self.example)
     }
 }
 
@@ -301,6 +306,7 @@ impl Dialect {
         name: "",
         about: "",
         tools: &[],
+        optional: &[],
         unlisted: &[],
         restricted_message: None,
         guide: "",
@@ -321,7 +327,13 @@ impl Dialect {
         self.tools.iter().chain(self.unlisted)
     }
 
-    /// The tools to list: none if the settings switch them off.
+    /// The tools that are listed unless the user asks for others.
+    pub fn default_tools(&self) -> impl Iterator<Item = &'static Tool> + use<> {
+        let optional = self.optional;
+        self.tools.iter().filter(move |tool| !optional.contains(&tool.name))
+    }
+
+    /// The tools that can be listed: none if the settings switch them off.
     pub fn enabled_tools(&self, settings: &Settings) -> &'static [Tool] {
         match self.is_enabled {
             Some(is_enabled) if !is_enabled(settings) => &[],

@@ -11,20 +11,24 @@
 //! | `report.rs` | builds the report of each stage |
 //! | `history.rs`, `rebase.rs` | earlier versions of a file, and edits that were made for one of them |
 //! | `versions.rs`, `attribution.rs` | the versions of a file that the caller may have seen, and who changed it since |
+//! | `orientation.rs` | the root and the closest existing path, for callers that name a wrong path |
 //! | `candidates.rs` | remembers the candidates of a refused edit, so that the caller can choose one |
 
 pub mod approve;
 pub mod commit;
 pub mod history;
 
+mod anchors;
 mod attribution;
 mod call;
 mod candidates;
 mod edit;
+mod excerpt;
 mod fetch;
 mod folders;
 mod land;
 mod mode;
+mod orientation;
 mod private;
 mod read;
 mod rebase;
@@ -42,20 +46,21 @@ use slipstitch_text::{ContentHash, EncodingRule};
 pub use call::{Answer, Planned, Request, Touches};
 use history::ForeignChange;
 pub use mode::recall_mode;
-pub use review::unknown_proposal;
+pub use review::{HunkVerdict, Verdict, unknown_proposal};
 pub use undo::{pruned_change, unknown_change};
 
 use crate::cancel::CancelToken;
 use crate::dialect::Dialects;
+use crate::find::searched_texts;
 use crate::guard::{Guards, Judge, NoPlaces, Policy, ProtectedPlaces, Protection, find_protections};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::ports::journal::{Journal, JournalError, Summary};
 use crate::ports::versions::{NoVersions, Versions};
-use crate::ports::workspace::{ReadResult, Workspace, WorkspaceError};
+use crate::ports::workspace::{OpenResult, Workspace, WorkspaceError};
 use crate::report::Report;
 use crate::settings::{Mode, Settings};
-use crate::snapshot::{Snapshot, Snapshots};
+use crate::snapshot::{LargeFile, Snapshot, Snapshots};
 
 /// How often an operation is tried if another process keeps writing its files.
 const MAX_ATTEMPTS: usize = 8;
@@ -94,6 +99,8 @@ pub struct Engine<'a> {
     encoding: EncodingRule,
     session: &'a str,
     agent: Option<&'a str>,
+    /// The call that is being executed, if there is one.
+    request: Option<&'a Planned>,
     /// `None` for calls that nobody can cancel: a shared token must not remember that one of them wrote something.
     cancel: Option<&'a CancelToken>,
 }
@@ -115,6 +122,7 @@ impl<'a> Engine<'a> {
             encoding: EncodingRule::default(),
             session: "default",
             agent: None,
+            request: None,
             cancel: None,
         }
     }
@@ -151,7 +159,7 @@ impl<'a> Engine<'a> {
 
     /// The guards with what they judge by.
     fn judge(&self) -> Judge<'a> {
-        Judge { guards: self.guards, policy: self.policy, places: self.places }
+        Judge { guards: self.guards, policy: self.policy, places: self.places, caller: None }
     }
 
     /// The settings of single dialects and tools.
@@ -200,10 +208,10 @@ impl<'a> Engine<'a> {
     /// Where the files of `changes` were changed by something that is not in the journal. Reads the files as they are
     /// now.
     pub fn foreign_changes(&self, changes: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
-        history::find_foreign_changes(self.journal, changes, |path| match self.files.read(path) {
-            Ok(ReadResult::File(content)) => Some(Some(ContentHash::of(&content.bytes))),
-            Ok(ReadResult::Missing { .. }) => Some(None),
-            Err(_) => None,
+        history::find_foreign_changes(self.journal, changes, |path| match self.files.open(path).ok()? {
+            OpenResult::File(content) => Some(Some(ContentHash::of(&content.bytes))),
+            OpenResult::Large(file) => Some(Some(self.scan(path, file, Some(Vec::new())).ok()?.hash())),
+            OpenResult::Missing { .. } => Some(None),
         })
     }
 
@@ -219,7 +227,7 @@ impl<'a> Engine<'a> {
     fn read_files(&self, plan: &EditPlan) -> Result<Snapshots, WorkspaceError> {
         let mut snapshots = Snapshots::default();
         for file in &plan.files {
-            self.read_into(&mut snapshots, &file.path)?;
+            self.insert_opened(&mut snapshots, &file.path, searched_texts(file, plan.rules))?;
             for operation in &file.operations {
                 if let Operation::Move { to, .. } = operation {
                     self.read_into(&mut snapshots, to)?;
@@ -231,19 +239,58 @@ impl<'a> Engine<'a> {
 
     /// Reads the file at a path, or records that there is none.
     fn read_into(&self, snapshots: &mut Snapshots, path: &FilePath) -> Result<(), WorkspaceError> {
-        match self.files.read(path)? {
-            ReadResult::File(content) => {
+        self.insert_opened(snapshots, path, Some(Vec::new()))
+    }
+
+    /// Like `read_into`, and searches a large file for `texts` on the way; reads it into memory if there are none.
+    fn insert_opened(
+        &self,
+        snapshots: &mut Snapshots,
+        path: &FilePath,
+        texts: Option<Vec<String>>,
+    ) -> Result<(), WorkspaceError> {
+        match self.files.open(path)? {
+            OpenResult::File(content) => {
                 snapshots.insert(path.clone(), Some(Snapshot::new(content, self.encoding)))
             }
-            ReadResult::Missing { real } => snapshots.insert_missing(path.clone(), real),
+            OpenResult::Large(file) => {
+                snapshots.insert(path.clone(), Some(self.scan(path, file, texts)?));
+            }
+            OpenResult::Missing { real } => snapshots.insert_missing(path.clone(), real),
         }
         Ok(())
     }
 
     fn snapshot(&self, path: &FilePath) -> Result<Option<Snapshot>, WorkspaceError> {
-        Ok(match self.files.read(path)? {
-            ReadResult::File(content) => Some(Snapshot::new(content, self.encoding)),
-            ReadResult::Missing { .. } => None,
+        Ok(match self.files.open(path)? {
+            OpenResult::File(content) => Some(Snapshot::new(content, self.encoding)),
+            OpenResult::Large(file) => Some(self.scan(path, file, Some(Vec::new()))?),
+            OpenResult::Missing { .. } => None,
         })
+    }
+
+    fn scan(
+        &self,
+        path: &FilePath,
+        file: LargeFile,
+        texts: Option<Vec<String>>,
+    ) -> Result<Snapshot, WorkspaceError> {
+        let scanned = match texts {
+            Some(texts) => Snapshot::open(file, self.encoding, &texts),
+            None => file.load().map(|content| Snapshot::new(content, self.encoding)),
+        };
+        scanned.map_err(|error| match error.kind() {
+            // The file became shorter.
+            std::io::ErrorKind::UnexpectedEof => WorkspaceError::Conflict { path: path.clone(), found: None },
+            _ => WorkspaceError::Io { path: path.clone(), action: "read", reason: error.to_string() },
+        })
+    }
+
+    /// Fails if a large file has changed since it was read, so that what was derived from it may be wrong.
+    fn check_unchanged(&self, snapshots: &Snapshots) -> Result<(), Report> {
+        match snapshots.changed_file() {
+            Some(path) => Err(WorkspaceError::Conflict { path: path.clone(), found: None }.into()),
+            None => Ok(()),
+        }
     }
 }

@@ -18,6 +18,7 @@ mod drift;
 mod elision;
 mod error;
 mod evidence;
+mod excerpts;
 mod file_text;
 mod heading;
 mod hunk;
@@ -25,11 +26,14 @@ mod in_turn;
 mod indentation;
 mod inside;
 mod ladder;
+mod landmark;
+mod large;
 mod limits;
 mod merge;
 mod miss;
 mod new_depths;
 mod offer;
+mod order;
 mod punctuation;
 mod recovered_edit;
 mod recovery;
@@ -50,9 +54,10 @@ mod whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-pub use diagnosis::{Candidate, Cause, Diagnosis, Mismatch, ResendEdit};
+pub use diagnosis::{Candidate, Cause, Diagnosis, Landmark, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
 pub use file_text::EarlierVersions;
+pub(crate) use large::searched_texts;
 
 use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, PathChange, PlacedEdit};
@@ -83,12 +88,14 @@ pub fn resolve_with_evidence(
     cancel: &CancelToken,
     report_progress: &mut dyn FnMut(usize),
 ) -> Result<ChangeSet, ResolveError> {
-    let finder = Finder { rules: plan.rules, run: plan.run, seen, versions, cancel };
+    let located = LocatedEdits::default();
+    let finder = Finder { rules: plan.rules, run: plan.run, seen, versions, cancel, located: &located };
     if plan.clipboards.uses.is_empty() {
         return finder.resolve(plan, report_progress);
     }
     match clipboard::fill(plan, &finder) {
         Ok(filled) => {
+            let finder = Finder { located: &filled.located, ..finder };
             Ok(finder.resolve(&filled.plan, report_progress)?.with_clipboards(filled.copied, filled.notes))
         }
         Err(unfilled) => {
@@ -114,7 +121,12 @@ struct Finder<'a> {
     seen: &'a Snapshots,
     versions: &'a dyn EarlierVersions,
     cancel: &'a CancelToken,
+    /// Edits whose place is known already, so that they are not searched for again.
+    located: &'a LocatedEdits,
 }
+
+/// Resolved edits by number.
+type LocatedEdits = BTreeMap<usize, ResolvedEdit>;
 
 impl Finder<'_> {
     fn resolve(
@@ -327,7 +339,7 @@ impl Finder<'_> {
             path: file.path.clone(),
             base,
             path_change: PathChange::Keep,
-            splices: Splices::none(snapshot.bytes().len()),
+            splices: Splices::none(snapshot.byte_len()),
             after: Some(snapshot.hash()),
             mode: snapshot.meta().mode,
             executable: None,
@@ -339,9 +351,27 @@ impl Finder<'_> {
         let budget = Rc::new(Budget::new(self.cancel));
         let text =
             FileText::new(snapshot, &file.path, self.versions, operations.len(), &budget).in_run(self.run);
-        let failures = match self.rules.batch {
+        let batch = match operations {
+            // Nothing comes before a lone edit.
+            [_] => Batch::Original,
+            _ => self.rules.batch,
+        };
+        let failures = match batch {
             Batch::Original => {
                 let (edits, failures) = split_results(self.resolve_operations(operations, first_edit, &text));
+                if failures.is_empty() {
+                    add_edits(&mut change, edits, self.rules.newline, snapshot)
+                } else {
+                    failures
+                }
+            }
+            Batch::InOrder => {
+                let results = self.resolve_operations(operations, first_edit, &text);
+                let results = order::settle_by_order(results, operations, snapshot, |at, operation| {
+                    let mut found = self.resolve_operations(operation, first_edit + at, &text);
+                    found.pop()
+                });
+                let (edits, failures) = split_results(results);
                 if failures.is_empty() {
                     add_edits(&mut change, edits, self.rules.newline, snapshot)
                 } else {
@@ -371,7 +401,7 @@ impl Finder<'_> {
             let with_path = |(edit, reason)| Failure { path: file.path.clone(), edit: Some(edit), reason };
             return Err(failures.into_iter().map(with_path).collect());
         }
-        change.after = Some(change.splices.hash_after(snapshot.bytes()));
+        change.after = Some(snapshot.hash_after(&change.splices));
         Ok(change)
     }
 
@@ -394,8 +424,15 @@ impl Finder<'_> {
         {
             hunk::resolve_operations(operations, first_edit, self.rules, text)
         } else {
-            let numbered: Vec<NumberedOperation<'_>> = (first_edit..).zip(operations).collect();
-            text::resolve_operations(&numbered, self.rules, text)
+            let numbered = (first_edit..).zip(operations);
+            let open: Vec<NumberedOperation<'_>> =
+                numbered.clone().filter(|(edit, _)| !self.located.contains_key(edit)).collect();
+            let mut resolved = text::resolve_operations(&open, self.rules, text).into_iter();
+            let resolve = |(edit, _)| match self.located.get(&edit) {
+                Some(located) => Some(Ok(located.clone())),
+                None => resolved.next(),
+            };
+            numbered.filter_map(resolve).collect()
         }
     }
 }

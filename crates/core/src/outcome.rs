@@ -175,6 +175,8 @@ reasons! {
         AlreadyApplied = "already_applied",
         /// The old text occurs more than once.
         Ambiguous = "ambiguous",
+        /// The old text does not occur as often as the caller says.
+        WrongCount = "wrong_count",
         /// The lines of a hunk occur, but not at the end of the file as the hunk says.
         NotAtEnd = "not_at_end",
         /// The lines of a hunk occur, but outside the scope that the hunk names.
@@ -235,6 +237,8 @@ reasons! {
         PlaceholderText = "placeholder_text",
         /// The path is protected.
         ProtectedPath = "protected_path",
+        /// A rule of the settings denies the change.
+        DeniedByRule = "denied_by_rule",
         /// The change to undo belongs to another session.
         OthersChange = "others_change",
         /// The tool is switched off.
@@ -422,6 +426,7 @@ impl Unplaced {
             Self::FileNotFound => Topic::FileNotFound,
             Self::FileExists => Topic::FileExists,
             Self::BinaryFile
+            | Self::WrongCount
             | Self::NotAtEnd
             | Self::OutsideScope
             | Self::ScopeNotFound
@@ -456,6 +461,7 @@ impl Refused {
             | Self::NulInText
             | Self::PlaceholderText
             | Self::ProtectedPath
+            | Self::DeniedByRule
             | Self::OthersChange
             | Self::ToolDisabled
             | Self::HashRequired

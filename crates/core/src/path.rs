@@ -48,10 +48,12 @@ pub enum PathError {
     #[error("`{0}` is a folder, not a file")]
     Folder(String),
     /// The path is outside the root.
-    #[error("`{path}` is outside the root")]
+    #[error("`{path}` is outside the project root{}", quoted_root(root))]
     Outside {
         /// The path as given.
         path: String,
+        /// The root, or all of them; empty if there is no name for it.
+        root: String,
     },
     /// The path is absolute, and the dialect accepts only relative ones.
     #[error("`{path}` is absolute; only paths relative to the root are accepted")]
@@ -114,7 +116,7 @@ impl FilePath {
                     .filter_map(|root| Some((root.prefix.as_str(), strip_root(text, &root.name)?)))
                     // For nested roots, the inner one.
                     .min_by_key(|(_, rest)| rest.len())
-                    .ok_or_else(|| PathError::Outside { path: text.into() })?,
+                    .ok_or_else(|| outside(text, roots))?,
             }
         } else {
             ("", text)
@@ -127,7 +129,7 @@ impl FilePath {
                 ".." => {
                     has_parent = true;
                     if names.pop().is_none() {
-                        return Err(PathError::Outside { path: text.into() });
+                        return Err(outside(text, roots));
                     }
                 }
                 name => names.push(name),
@@ -173,6 +175,25 @@ impl FilePath {
     }
 }
 
+/// The roots for messages, one name each.
+pub(crate) fn describe_roots(roots: &[RootName]) -> String {
+    let mut shown: Vec<&RootName> = Vec::new();
+    for root in roots {
+        if shown.iter().all(|other| other.prefix != root.prefix) {
+            shown.push(root);
+        }
+    }
+    shown.iter().map(|root| root.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn outside(path: &str, roots: &[RootName]) -> PathError {
+    PathError::Outside { path: path.into(), root: describe_roots(roots) }
+}
+
+fn quoted_root(root: &str) -> String {
+    if root.is_empty() { String::new() } else { format!(" `{root}`") }
+}
+
 /// Strips `root` from `path`, if `path` is inside it.
 fn strip_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     let root = root.trim_end_matches('/');
@@ -193,7 +214,7 @@ impl PathError {
             Self::Empty | Self::Nul => "Give the file's path relative to the root.".into(),
             Self::Folder(_) => "Give the path of a file in it.".into(),
             Self::Outside { .. } => {
-                "Only files inside the root can be used; give a path relative to the root.".into()
+                "Only files inside the root can be used; give a path relative to it.".into()
             }
             Self::Absolute { .. } => "Give the path relative to the root, without a leading `/`.".into(),
             Self::Parent { plain, .. } => {
@@ -208,15 +229,18 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
+    /// Two names of one root; messages use the first.
+    const ROOTS: &str = "/elsewhere";
+
     #[rstest]
     #[case("a.txt", Ok("a.txt"))]
     #[case("./a//b/./c", Ok("a/b/c"))]
     #[case("/root/a", Ok("a"))]
     #[case("/root", Err(PathError::Folder("/root".into())))]
-    #[case("/rootless/a", Err(PathError::Outside { path: "/rootless/a".into() }))]
-    #[case("/etc/passwd", Err(PathError::Outside { path: "/etc/passwd".into() }))]
-    #[case("../a", Err(PathError::Outside { path: "../a".into() }))]
-    #[case("a/../../b", Err(PathError::Outside { path: "a/../../b".into() }))]
+    #[case("/rootless/a", Err(PathError::Outside { path: "/rootless/a".into(), root: ROOTS.into() }))]
+    #[case("/etc/passwd", Err(PathError::Outside { path: "/etc/passwd".into(), root: ROOTS.into() }))]
+    #[case("../a", Err(PathError::Outside { path: "../a".into(), root: ROOTS.into() }))]
+    #[case("a/../../b", Err(PathError::Outside { path: "a/../../b".into(), root: ROOTS.into() }))]
     #[case("a/../b", Err(PathError::Parent { path: "a/../b".into(), plain: "b".into() }))]
     #[case("", Err(PathError::Empty))]
     #[case("a\0b", Err(PathError::Nul))]
@@ -244,7 +268,8 @@ mod tests {
         assert_eq!(parse("/two/a/./b").unwrap(), "/real/a/b");
         assert_eq!(parse("/one/in/a").unwrap(), "/one/in/a");
         assert_eq!(parse("/two"), Err(PathError::Folder("/two".into())));
-        assert_eq!(parse("/two/../x"), Err(PathError::Outside { path: "/two/../x".into() }));
+        let root = "/one, /two, /one/in".into();
+        assert_eq!(parse("/two/../x"), Err(PathError::Outside { path: "/two/../x".into(), root }));
         assert_eq!(FilePath::from_record("/real/a").unwrap().as_str(), "/real/a");
         assert!(FilePath::from_record("/").is_err() && FilePath::from_record("//a").is_err());
     }

@@ -1,5 +1,6 @@
 //! Plans: the paths and operations that a tool call asks for, before any file is read.
 
+mod anchor;
 mod error;
 mod folder;
 pub mod patch;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+pub use anchor::LineAnchor;
 pub use error::{ParseError, ParseProblem};
 pub use folder::{EntryOrder, HiddenEntries, ListPlan, SearchPlan};
 
@@ -116,6 +118,8 @@ pub struct EditPlan {
     pub choice: Choice,
     /// How the dialect classifies the change, for the log.
     pub labels: Option<Box<ChangeLabels>>,
+    /// Lines that a plan for one file names by number and hash. They say which version the plan's line numbers count in.
+    pub anchors: Vec<LineAnchor>,
 }
 
 /// How a dialect classifies a change, for the log.
@@ -179,6 +183,7 @@ impl EditPlan {
             review: Review::default(),
             choice: Choice::None,
             labels: None,
+            anchors: Vec::new(),
         }
     }
 }
@@ -331,6 +336,9 @@ pub enum IfAlreadyApplied {
 pub enum Batch {
     /// All against the original file; overlaps are errors.
     Original,
+    /// All against the original file, in its order: a text that occurs several times means its only occurrence after the
+    /// edit before it, if there is just one.
+    InOrder,
     /// Each against the result of the edits before it.
     Sequential,
     /// Sequential, but each must also match in the original file, and line numbers refer to the original.
@@ -529,8 +537,13 @@ impl Operation {
 pub enum Which {
     /// Exactly one; several matches are an error.
     Unique,
+    /// Exactly one among those that begin a line, or that follow its indentation if none does: the text is whole lines, so `x = 1` does not mean
+    /// the end of `max = 1`.
+    UniqueLines,
     /// All of them.
     All,
+    /// All of them, if there are exactly so many.
+    Exactly(usize),
 }
 
 /// What separates appended or prepended text from the file's text.
@@ -577,6 +590,22 @@ pub struct ReadPlan {
     pub folders: Folders,
     /// What to show below the lines.
     pub footer: Footer,
+    /// What to show in front of each line.
+    pub prefix: LinePrefix,
+}
+
+/// What a read shows in front of each line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LinePrefix {
+    /// The line's number, aligned, and a tab.
+    #[default]
+    Number,
+    /// The line's number and a colon: `12: text`.
+    Colon,
+    /// The line's number and a hash of its text: `12:a3|text`.
+    Hash,
+    /// Nothing.
+    None,
 }
 
 /// What to do if the path to read is a folder.
@@ -631,6 +660,8 @@ pub enum Target {
     },
     /// All changes of the session that are still in effect, all or none.
     Session,
+    /// These changes, all or none. They are reverted newest first, whatever their order.
+    Changes(Vec<ChangeId>),
 }
 
 /// Whether to undo or redo.

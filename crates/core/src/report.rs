@@ -1,6 +1,7 @@
 //! Stage six: the report, one structured form of what happened. Text is rendered from it.
 
 mod diff;
+mod excerpt;
 mod snippet;
 mod text;
 
@@ -8,17 +9,19 @@ use serde::Serialize;
 
 pub(crate) use diff::{HunkChange, OMITTED_DIFF, changes_by_hunk, truncate_stored_diff, unified_diff_of};
 pub use diff::{is_whole_diff, unified_diff};
+pub(crate) use excerpt::{excerpt, whole_lines};
 pub use snippet::snippet;
+pub(crate) use text::numbered_excerpt;
 pub use text::{numbered_lines, plain_text, truncate_diff};
 
-use crate::change::{Base, FileChange, PathChange, PlacedEdit};
+use crate::change::{Base, FileChange, PathChange, PlacedEdit, Rung};
 use crate::find::Candidate;
 use crate::guard::Refusal;
 use crate::outcome::{Outcome, Status, Unplaced};
 use crate::path::FilePath;
 use crate::plan::{ChangeId, ChangeLabels, EditPlan};
 use crate::ports::journal::{ProposalId, RejectedHunk};
-use crate::snapshot::{Snapshot, Snapshots};
+use crate::snapshot::{LargeFile, Snapshot, Snapshots};
 use slipstitch_text::{ContentHash, Encoding, Newline};
 
 /// The result of a call.
@@ -38,24 +41,30 @@ pub struct Report {
     /// The proposal's id in the journal, if the change is pending review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<ProposalId>,
-    /// What the log says about a written change, in the terms of its dialect.
+    /// What the log says about a written or proposed change, in the terms of its dialect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub log: Option<LogEntry>,
+    pub log: Option<Box<LogEntry>>,
     /// The hunks of an accepted proposal that were not applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<RejectedHunk>,
+    /// The hunks of an accepted proposal that the reviewer changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited_hunks: Vec<usize>,
     /// The files concerned.
     pub files: Vec<FileReport>,
     /// The edits that could not be applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureReport>,
-    /// The places that prevent an undo, because they were changed again.
+    /// The places that prevent an undo or an acceptance, because they were changed again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictReport>,
     /// Warnings for the caller.
     pub warnings: Vec<String>,
     /// The places closest to the texts that were not found.
     pub candidates: Vec<Candidate>,
+    /// The existing path closest to one that does not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closest_path: Option<FilePath>,
     /// The change as a unified diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -199,18 +208,22 @@ pub struct FailureReport {
     pub found: Option<String>,
 }
 
-/// A place that was changed again after the change to undo.
+/// A place that was changed again: after the change to undo, or since the proposal to accept was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConflictReport {
     /// The file.
     pub path: FilePath,
     /// The change to undo.
-    pub change: ChangeId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// The proposal to accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalId>,
     /// The recorded changes that changed the place again; empty for a foreign change.
     pub by: Vec<ChangeId>,
     /// The line at which the place starts now.
     pub line: usize,
-    /// The lines after the change.
+    /// The lines after the change, or as the proposal would write them.
     pub left: String,
     /// The current lines.
     pub now: String,
@@ -224,7 +237,12 @@ impl ConflictReport {
             let lines = text.lines().map(|line| format!("    {line}")).chain(empty);
             std::iter::once(title).chain(lines).collect::<Vec<_>>()
         };
-        let mut lines = section(format!("after {}, in `{}`:", self.change, self.path), &self.left);
+        let title = match (self.change, self.proposal) {
+            (Some(change), _) => format!("after {change}, in `{}`:", self.path),
+            (None, Some(proposal)) => format!("{proposal} would write, in `{}`:", self.path),
+            (None, None) => format!("before, in `{}`:", self.path),
+        };
+        let mut lines = section(title, &self.left);
         lines.extend(section(format!("now, at line {}:", self.line), &self.now));
         lines
     }
@@ -241,11 +259,13 @@ impl Report {
             proposal: None,
             log: None,
             left_out: Vec::new(),
+            edited_hunks: Vec::new(),
             files: Vec::new(),
             failures: Vec::new(),
             conflicts: Vec::new(),
             warnings: Vec::new(),
             candidates: Vec::new(),
+            closest_path: None,
             diff: None,
             text: None,
             raw_diff: None,
@@ -277,6 +297,27 @@ impl Report {
     /// Whether the caller got what it asked for.
     pub fn is_success(&self) -> bool {
         self.outcome.is_success()
+    }
+
+    /// Whether the caller needs the diff to know what was written. An edit that was applied exactly as sent needs none:
+    /// the caller has both texts, and the answer has the line numbers.
+    pub fn needs_diff(&self) -> bool {
+        match self.status() {
+            Status::Applied => self.files.iter().any(|file| file.is_surprising()),
+            Status::Pending => false,
+            Status::WouldApply
+            | Status::NoChange
+            | Status::AlreadyApplied
+            | Status::Shown
+            | Status::Refused
+            | Status::Invalid
+            | Status::Failed => true,
+        }
+    }
+
+    /// A question that names the closest existing path, if a path does not exist.
+    pub fn did_you_mean(&self) -> Option<String> {
+        self.closest_path.as_ref().map(|path| format!("Did you mean `{path}`?"))
     }
 
     /// Sets the hint.
@@ -320,6 +361,13 @@ impl Report {
 }
 
 impl FileReport {
+    /// Whether something other than the request's own text was written: its place was recovered, or the change is not
+    /// an edit, such as an undo.
+    fn is_surprising(&self) -> bool {
+        let is_recovered = self.edits.iter().any(|edit| edit.rung > Rung::Exact);
+        is_recovered || (self.edits.is_empty() && self.action == Action::Modified)
+    }
+
     /// An unchanged file.
     pub fn of(path: &FilePath, snapshot: &Snapshot) -> Self {
         Self {
@@ -332,11 +380,33 @@ impl FileReport {
             mixed_newlines: snapshot.newlines().is_mixed(),
             encoding: snapshot.encoding(),
             bom: snapshot.has_bom(),
-            bytes: snapshot.bytes().len() as u64,
+            bytes: snapshot.byte_len() as u64,
             lines: (!snapshot.is_binary()).then(|| snapshot.line_count()),
             mode: snapshot.meta().mode.map(|mode| format!("{mode:04o}")),
             writable: Some(snapshot.meta().writable),
             binary: snapshot.is_binary(),
+            write_mode: None,
+            edits: Vec::new(),
+        }
+    }
+
+    /// A large file of which only some lines were read.
+    pub(crate) fn of_excerpt(path: &FilePath, file: &LargeFile) -> Self {
+        Self {
+            path: path.clone(),
+            action: Action::Read,
+            moved_to: None,
+            hash_before: None,
+            hash: None,
+            newline: Newline::Lf,
+            mixed_newlines: false,
+            encoding: Encoding::Utf8,
+            bom: false,
+            bytes: file.source.content_len() as u64,
+            lines: None,
+            mode: file.meta.mode.map(|mode| format!("{mode:04o}")),
+            writable: Some(file.meta.writable),
+            binary: false,
             write_mode: None,
             edits: Vec::new(),
         }

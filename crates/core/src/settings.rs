@@ -158,7 +158,7 @@ impl Default for Xzatoma {
     fn default() -> Self {
         Self {
             max_file_size: 10 << 20,
-            confirm_overwrite: false,
+            confirm_overwrite: true,
             reduction_from_lines: 20,
             reduction_to_one_in: ONE_IN_THREE,
             confirm_reduction: true,
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn xzatoma_defaults() {
         let settings = Xzatoma::default();
-        assert_eq!((settings.max_file_size, settings.confirm_overwrite), (10_485_760, false));
+        assert_eq!((settings.max_file_size, settings.confirm_overwrite), (10_485_760, true));
         assert_eq!((settings.reduction_from_lines, settings.reduction_to_one_in.get()), (20, 3));
         assert_eq!(settings.edit_without_old_text, WithoutOldText::Error);
     }

@@ -4,14 +4,20 @@
 //! offsets count the bytes of the searchable text, in which all lines end the same way; matching and
 //! line numbers use them. [`Snapshot::raw_span`] and [`Snapshot::view_span`] convert between them.
 
+mod blocks;
 mod content;
+mod scan;
 mod set;
+mod source;
+mod spans;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use blocks::Blocks;
 pub use content::{Content, FileContent, FileId, Meta};
 pub use set::Snapshots;
+pub use source::{ContentSource, LargeFile};
 
 use slipstitch_text::{
     ContentHash, Encoding, EncodingRule, LineIndex, Newline, NewlineCounts, Span, Unencodable, View,
@@ -26,10 +32,22 @@ struct TouchedEndings {
     last: Newline,
 }
 
+/// Where a snapshot's bytes are.
+#[derive(Debug)]
+enum Bytes {
+    /// In memory.
+    Whole(Content),
+    /// In the file, unless something needs all of them.
+    Blocks(Box<Blocks>),
+}
+
 /// A file's content at the time it was read.
+///
+/// The content of a large file can stay in the file. [`Snapshot::bytes`] and [`Snapshot::text`] then read all of it into memory;
+/// methods that take a span read only what they need.
 #[derive(Debug)]
 pub struct Snapshot {
-    bytes: Content,
+    bytes: Bytes,
     meta: Meta,
     hash: ContentHash,
     encoding: Encoding,
@@ -57,9 +75,39 @@ impl Snapshot {
             newlines,
             view,
             index: OnceLock::new(),
-            invalid_bytes: OnceLock::new(),
-            bytes,
+            invalid_bytes: if found.is_valid_utf8 { OnceLock::from(false) } else { OnceLock::new() },
+            bytes: Bytes::Whole(bytes),
         }
+    }
+
+    /// Scans a large file. Its content stays in the file if it is UTF-8 text that needs no decoding; otherwise it is read whole.
+    /// The same pass searches for `needles`, none of which may be empty ([`Snapshot::known_matches`]).
+    pub fn open(file: LargeFile, rule: EncodingRule, needles: &[String]) -> std::io::Result<Self> {
+        let may_be_utf8 = !matches!(rule, EncodingRule::Force(encoding) if encoding != Encoding::Utf8);
+        let scan = if may_be_utf8 { scan::scan(&*file.source, needles)? } else { None };
+        let view = scan.as_ref().and_then(|scan| {
+            let (from, newlines) = (scan.bom, scan.newlines);
+            match newlines {
+                NewlineCounts { crlf: 0, cr: 0, .. } => Some(View::Raw { from }),
+                NewlineCounts { lf: 0, cr: 0, .. } => Some(View::Crlf { from }),
+                _ => None,
+            }
+        });
+        let (Some(scan), Some(view)) = (scan, view) else { return Ok(Self::new(file.load()?, rule)) };
+        let (bom, newlines) = (scan.bom, scan.newlines);
+        let blocks = Blocks::new(file.source, scan);
+        Ok(Self {
+            hash: blocks.hash(),
+            meta: file.meta,
+            encoding: Encoding::Utf8,
+            bom,
+            binary: false,
+            newlines,
+            view,
+            index: OnceLock::new(),
+            invalid_bytes: OnceLock::from(false),
+            bytes: Bytes::Blocks(Box::new(blocks)),
+        })
     }
 
     /// A snapshot of this file with other content, in the same encoding: the intermediate result of a batch.
@@ -72,7 +120,34 @@ impl Snapshot {
 
     /// The file's bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.bytes {
+            Bytes::Whole(bytes) => bytes,
+            Bytes::Blocks(blocks) => blocks.whole(),
+        }
+    }
+
+    /// The text in blocks, with how much larger its offsets are than those of the searchable text.
+    fn blocks(&self) -> Option<(&Blocks, usize)> {
+        match &self.bytes {
+            Bytes::Blocks(blocks) if !blocks.is_loaded() => Some((blocks, self.bom)),
+            Bytes::Blocks(_) | Bytes::Whole(_) => None,
+        }
+    }
+
+    /// Whether a large file was found to have changed since the snapshot. What the snapshot returned for the changed parts is
+    /// not their text, so nothing that was derived from it may be used.
+    pub fn has_changed(&self) -> bool {
+        matches!(&self.bytes, Bytes::Blocks(blocks) if blocks.has_changed())
+    }
+
+    /// Reads a large file whole. Returns false if there is too little memory for it.
+    pub(crate) fn try_load(&self) -> bool {
+        self.blocks().is_none_or(|(blocks, _)| blocks.try_load())
+    }
+
+    /// Whether the content has stayed in the file so far.
+    pub fn is_in_blocks(&self) -> bool {
+        self.blocks().is_some()
     }
 
     /// The file's metadata.
@@ -112,7 +187,7 @@ impl Snapshot {
 
     /// The searchable text. Its lines end in what [`Snapshot::needle`] converts `\n` to.
     pub fn text(&self) -> &[u8] {
-        self.view.text(&self.bytes)
+        self.view.text(self.bytes())
     }
 
     /// Converts canonical text to the line endings of [`Snapshot::text`].
@@ -123,13 +198,20 @@ impl Snapshot {
     /// Converts a span of the searchable text to raw offsets. `None` if an end is inside what the file's
     /// encoding writes as one character.
     pub fn raw_span(&self, view: Span) -> Option<Span> {
-        raw_span(&self.view, &self.bytes, view)
+        match self.view.fixed_shift() {
+            Some(shift) => Some(Span::new(view.start() + shift, view.end() + shift)),
+            None => raw_span(&self.view, self.bytes(), view),
+        }
     }
 
     /// Converts a raw span to a span of the searchable text.
     pub fn view_span(&self, raw: Span) -> Span {
-        let start = self.view.to_view(&self.bytes, raw.start());
-        Span::new(start, self.view.to_view(&self.bytes, raw.end()).max(start))
+        let to_view = |raw: usize| match self.view.fixed_shift() {
+            Some(shift) => raw.saturating_sub(shift),
+            None => self.view.to_view(self.bytes(), raw),
+        };
+        let start = to_view(raw.start());
+        Span::new(start, to_view(raw.end()).max(start))
     }
 
     /// Encodes canonical text for this file, with its dominant line ending.
@@ -191,7 +273,7 @@ impl Snapshot {
 
     /// The line ending at an offset of the searchable text.
     fn ending_at(&self, view: usize) -> Option<Newline> {
-        let raw = self.raw_span(Span::new(view, view + 1))?.of(&self.bytes);
+        let raw = self.raw_span(Span::new(view, view + 1))?.of(self.bytes());
         let is = |kind: &Newline| self.encoding.encode(kind.as_str()).is_ok_and(|bytes| bytes == raw);
         [Newline::CrLf, Newline::Lf, Newline::Cr].into_iter().find(is)
     }
@@ -208,7 +290,7 @@ impl Snapshot {
     /// Whether the file contains bytes that are invalid in its encoding.
     pub fn has_invalid_bytes(&self) -> bool {
         *self.invalid_bytes.get_or_init(|| match self.encoding {
-            Encoding::Utf8 => std::str::from_utf8(&self.bytes).is_err(),
+            Encoding::Utf8 => std::str::from_utf8(self.bytes()).is_err(),
             Encoding::Utf16Le | Encoding::Utf16Be | Encoding::Legacy(_) => {
                 memchr::memchr(0xFF, self.text()).is_some()
             }
@@ -221,8 +303,9 @@ impl Snapshot {
         if !self.has_invalid_bytes() {
             return true;
         }
-        let left = &self.bytes[self.unit_before(at.start())..at.start()];
-        let right = &self.bytes[at.end()..self.bytes.len().min(at.end() + 8)];
+        let bytes = self.bytes();
+        let left = &bytes[self.unit_before(at.start())..at.start()];
+        let right = &bytes[at.end()..bytes.len().min(at.end() + 8)];
         match insert.is_empty() {
             true => self.encoding.decodes_independently(left, right),
             false => {
@@ -234,13 +317,14 @@ impl Snapshot {
 
     /// The start of the character, or of an incomplete one, that ends at a raw offset.
     fn unit_before(&self, raw: usize) -> usize {
+        let bytes = self.bytes();
         let lead =
-            |back: &usize| raw.checked_sub(*back).is_some_and(|at| at >= self.bom && self.bytes[at] >= 0xC0);
+            |back: &usize| raw.checked_sub(*back).is_some_and(|at| at >= self.bom && bytes[at] >= 0xC0);
         let found = match self.encoding {
             Encoding::Utf8 => (1..=3).find(lead).map(|back| raw - back),
             _ => {
                 let view = self.view_span(Span::new(raw, raw)).start();
-                (1..=4).find_map(|back| self.view.to_raw(&self.bytes, view.checked_sub(back)?))
+                (1..=4).find_map(|back| self.view.to_raw(bytes, view.checked_sub(back)?))
             }
         };
         found.unwrap_or(raw).min(raw)
@@ -248,30 +332,51 @@ impl Snapshot {
 
     /// The number of lines; a last line without a newline counts.
     pub fn line_count(&self) -> usize {
-        self.index().count(self.text())
+        match self.blocks() {
+            None => self.index().count(self.text()),
+            Some((blocks, _)) => blocks.line_count(),
+        }
     }
 
     /// The number, from 1, of the line that contains an offset of the searchable text.
     pub fn line_of(&self, view: usize) -> usize {
-        self.index().line_of(self.text(), view)
+        match self.blocks() {
+            None => self.index().line_of(self.text(), view),
+            Some((blocks, shift)) => blocks.line_of(view + shift),
+        }
     }
 
     /// The span of a line in the searchable text, including its newline; an empty span at the end if there
     /// is no such line.
     pub fn line_span(&self, line: usize) -> Span {
-        self.index().span_of(self.text(), line)
+        match self.blocks() {
+            None => self.index().span_of(self.text(), line),
+            Some((blocks, shift)) => {
+                let start = blocks.start_of_line(line).max(shift);
+                Span::new(start - shift, blocks.end_of_line_at(start) - shift)
+            }
+        }
     }
 
     /// A line as display text, without its newline.
     pub fn line(&self, line: usize) -> Cow<'_, str> {
-        let bytes = self.line_span(line).of(self.text());
-        let bytes = bytes.strip_suffix(self.view.newline().as_str().as_bytes()).unwrap_or(bytes);
-        String::from_utf8_lossy(bytes)
+        let newline = self.view.newline().as_str();
+        let without_newline =
+            |bytes: &[u8]| bytes.len() - if bytes.ends_with(newline.as_bytes()) { newline.len() } else { 0 };
+        match self.text_in(self.line_span(line)) {
+            Cow::Borrowed(bytes) => String::from_utf8_lossy(&bytes[..without_newline(bytes)]),
+            Cow::Owned(bytes) => {
+                String::from_utf8_lossy(&bytes[..without_newline(&bytes)]).into_owned().into()
+            }
+        }
     }
 
     /// Whether the text is empty or ends in a newline.
     pub fn ends_with_newline(&self) -> bool {
-        self.text().last().is_none_or(|&byte| byte == b'\n')
+        match self.blocks() {
+            None => self.text().last().is_none_or(|&byte| byte == b'\n'),
+            Some((blocks, shift)) => blocks.len() == shift || blocks.last_byte() == Some(b'\n'),
+        }
     }
 
     fn index(&self) -> &LineIndex {

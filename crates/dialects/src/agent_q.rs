@@ -12,7 +12,7 @@ use fields::{
     ListDirectory, MoveFile, ProposeFileEdit, ReadFile, SearchFiles,
 };
 use slipstitch_core::dialect::read;
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, ToolLabels, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, OtherName, Tool, ToolLabels, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
@@ -28,7 +28,14 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "The file tools of Agent-Q: edit_file for one exact replacement, propose_file_edit for user review, \
             insert_at_line, create_file, move_file, delete_file, and tools that read files and folders",
     tools: TOOLS,
+    // The specification names the others.
+    optional: &[CREATE_FILE, MOVE_FILE, DELETE_FILE, DIRECTORY_TREE, SEARCH_FILES, "get_project_root"],
     guide: GUIDE,
+    // The names that later versions use in all of their tools.
+    other_names: &[
+        OtherName { tool: EDIT_FILE, other: "original", field: "old_str" },
+        OtherName { tool: EDIT_FILE, other: "modified", field: "new_str" },
+    ],
     phrases: |_| PHRASES,
     labels: |tool| Some(labels(tool.name)),
     render: render::render,
@@ -103,9 +110,8 @@ const TOOLS: &[Tool] = &[
         name: PROPOSE_FILE_EDIT,
         aliases: &[],
         title: "Propose new content for a file",
-        about: "Proposes new content for a whole file. Nothing is written until the user has reviewed the diff and \
-                accepted it. Use it for risky changes and changes in many places; for a single precise change use \
-                edit_file. Safety level: dangerous.",
+        about: "Proposes a change, which is written when the user accepts it. Use it for risky or large changes. \
+                Safety level: dangerous.",
         effect: Effect::Replaces,
         empty_is_value: &["new_content", "modified"],
         example: r#"{"path": "src/agent.lisp", "new_content": "(in-package :agent)\n", "description": "Start over"}"#,
@@ -116,8 +122,7 @@ const TOOLS: &[Tool] = &[
         name: INSERT_AT_LINE,
         aliases: &[],
         title: "Insert lines",
-        about: "Inserts whole lines after a line number: 0 is the start of the file, -1 its end. Line numbers shift \
-                after each change, so read the file first. Safety level: moderate.",
+        about: "Inserts whole lines after a line number.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "line": 3, "content": "(defvar *limit* 50)\n"}"#,
@@ -128,8 +133,7 @@ const TOOLS: &[Tool] = &[
         name: CREATE_FILE,
         aliases: &[],
         title: "Create a file",
-        about: "Creates a file that does not exist yet, and its parent folders. To change an existing file use edit_file. \
-                Safety level: moderate.",
+        about: "Creates a file and its parent folders.",
         effect: Effect::Edits,
         empty_is_value: &["content"],
         example: r#"{"path": "src/limits.lisp", "content": "(in-package :agent)\n", "description": "Add the limits"}"#,
@@ -140,7 +144,7 @@ const TOOLS: &[Tool] = &[
         name: MOVE_FILE,
         aliases: &[],
         title: "Move a file",
-        about: "Moves or renames a file. The destination must not exist. Safety level: moderate.",
+        about: "Moves or renames a file. The destination must not exist.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"source": "src/limits.lisp", "destination": "src/config.lisp"}"#,
@@ -151,7 +155,7 @@ const TOOLS: &[Tool] = &[
         name: DELETE_FILE,
         aliases: &[],
         title: "Delete a file",
-        about: "Proposes to delete a file. It is deleted when the user accepts the proposal. Safety level: dangerous.",
+        about: "Proposes to delete a file. It is deleted when the user accepts the proposal.",
         effect: Effect::Replaces,
         empty_is_value: &[],
         example: r#"{"path": "src/limits.lisp", "description": "Unused"}"#,
@@ -162,8 +166,7 @@ const TOOLS: &[Tool] = &[
         name: "read_file",
         aliases: &[],
         title: "Read a file",
-        about: "Shows a file's lines with their numbers; the numbers are not part of the text. Read a file before you \
-                edit it. Safety level: safe.",
+        about: "Shows a file with line numbers, which are not part of its text.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp", "start_line": 1, "end_line": 80}"#,
@@ -179,7 +182,7 @@ const TOOLS: &[Tool] = &[
         aliases: &[],
         title: "Describe a file",
         about: "Reports whether a file exists and is writable, its size, number of lines, line endings and encoding, \
-                without its content. Safety level: safe.",
+                without its content.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src/agent.lisp"}"#,
@@ -193,7 +196,7 @@ const TOOLS: &[Tool] = &[
         name: LIST_DIRECTORY,
         aliases: &[],
         title: "List a folder",
-        about: "Lists the files and folders in a folder, with file sizes. Safety level: safe.",
+        about: "Lists the files and folders in a folder, with file sizes.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src"}"#,
@@ -209,7 +212,7 @@ const TOOLS: &[Tool] = &[
         name: DIRECTORY_TREE,
         aliases: &[],
         title: "Show a directory tree",
-        about: "Lists the files and folders below a folder, indented by level. Safety level: safe.",
+        about: "Lists the files and folders below a folder, indented by level.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src", "max_depth": 2}"#,
@@ -225,7 +228,7 @@ const TOOLS: &[Tool] = &[
         name: SEARCH_FILES,
         aliases: &[],
         title: "Find files by name",
-        about: "Finds files and folders whose names match a pattern, in a folder and below it. Safety level: safe.",
+        about: "Finds files and folders whose names match a pattern, in a folder and below it.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"pattern": "*.lisp", "path": "src"}"#,
@@ -241,7 +244,7 @@ const TOOLS: &[Tool] = &[
         name: "get_project_root",
         aliases: &[],
         title: "Show the project root",
-        about: "Returns the absolute path of the project root; relative paths start there. Safety level: safe.",
+        about: "Returns the absolute path of the project root; relative paths start there.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: "{}",

@@ -1,20 +1,20 @@
 //! The `claude` dialect: the tool names and fields that Claude models were trained on.
 
-mod commands;
+pub(crate) mod commands;
 mod render;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::READ_BUDGET;
+use crate::read_budget;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, ListPlan, Operation,
-    OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
+    Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, LinePrefix, ListPlan,
+    Operation, OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
 };
 
 /// The dialect's entry in the table.
@@ -22,6 +22,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
     tools: TOOLS,
+    // Claude models of 2026 no longer have it.
+    optional: &[MULTI_EDIT],
     guide: GUIDE,
     phrases: |tool| if tool.name == commands::NAME { commands::PHRASES } else { PHRASES },
     example: |tool, call| if tool.name == commands::NAME { commands::example(call) } else { tool.example },
@@ -30,8 +32,8 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 const GUIDE: &str = "\
-    Read a file before you edit it. `old_str` and `old_string` must occur exactly once; if they do not, include more \
-    surrounding lines or use replace_all. Send several edits to one file in one MultiEdit call.";
+    Read a file before you edit it. With Edit and str_replace, the old text must occur exactly once; if it does not, \
+    include more surrounding lines or use replace_all.";
 
 const PHRASES: HintPhrases = HintPhrases {
     old: "`old_string`",
@@ -55,10 +57,7 @@ const TOOLS: &[Tool] = &[
         name: "Edit",
         aliases: &[],
         title: "Edit a file",
-        about: "Replaces old_string with new_string in a file. Copy old_string from the file without line numbers; it \
-                must occur exactly once, unless replace_all is set. With an empty old_string, new_string becomes the \
-                content of a file that does not exist or is empty. For several changes to one file use MultiEdit; to \
-                write a whole file use Write.",
+        about: "Replaces old_string, which must occur exactly once, with new_string.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
@@ -85,8 +84,7 @@ const TOOLS: &[Tool] = &[
         name: MULTI_EDIT,
         aliases: &[],
         title: "Edit a file in several places",
-        about: "Makes several replacements in one file, in order: each applies to the result of the previous one. If \
-                one of them fails, nothing is written.",
+        about: "Makes several replacements in one file, in order, all or none.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "edits": [{"old_string": "import os", "new_string": "import os\nimport sys"}, {"old_string": "retries = 3", "new_string": "retries = 5"}]}"#,
@@ -104,8 +102,7 @@ const TOOLS: &[Tool] = &[
         name: WRITE,
         aliases: &[],
         title: "Write a file",
-        about: "Writes a file, creating it and its parent folders if needed. An existing file is overwritten completely. \
-                To change part of a file use Edit.",
+        about: "Creates or overwrites a file.",
         effect: Effect::Replaces,
         empty_is_value: &[],
         example: r#"{"file_path": "notes/todo.md", "content": "- first\n"}"#,
@@ -120,8 +117,7 @@ const TOOLS: &[Tool] = &[
         name: "Read",
         aliases: &[],
         title: "Read a file",
-        about: "Shows a file with line numbers, which are not part of the text. A folder is listed. For part of a long \
-                file set offset and limit.",
+        about: "Shows a file with line numbers, which are not part of its text, or lists a folder.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"file_path": "src/main.py", "offset": 100, "limit": 50}"#,
@@ -137,23 +133,22 @@ const TOOLS: &[Tool] = &[
 
 #[derive(Deserialize, JsonSchema)]
 struct Edit {
-    /// The file: an absolute path inside the root, or one relative to the root.
+    /// A path inside the root.
     file_path: String,
-    /// The text to replace, copied from the file without line numbers. May be empty only if the file does not exist or is
-    /// empty; new_string then becomes its content.
+    /// The exact text to replace. Empty creates the file with new_string.
     old_string: String,
-    /// The replacement. Empty deletes old_string.
+    /// Its replacement; empty deletes.
     new_string: String,
-    /// Replace every occurrence of old_string instead of exactly one.
+    /// Replace every occurrence.
     replace_all: Option<bool>,
-    /// After a refusal that listed candidates: the number of the intended one. Send the same edit again with it.
+    /// With the same edit again: the number of a candidate that a refusal listed.
     #[schemars(range(min = 1))]
     candidate: Option<usize>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct MultiEdit {
-    /// The file: an absolute path inside the root, or one relative to the root.
+    /// A path inside the root.
     file_path: String,
     /// The replacements, in order.
     edits: Vec<StringEdit>,
@@ -161,29 +156,29 @@ struct MultiEdit {
 
 #[derive(Deserialize, JsonSchema)]
 struct StringEdit {
-    /// The text to replace, as it is after the previous edits.
+    /// The exact text to replace, after the previous edits.
     old_string: String,
-    /// The replacement. Empty deletes old_string.
+    /// Its replacement; empty deletes.
     new_string: String,
-    /// Replace every occurrence of old_string instead of exactly one.
+    /// Replace every occurrence.
     replace_all: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Write {
-    /// The file: an absolute path inside the root, or one relative to the root.
+    /// A path inside the root.
     file_path: String,
-    /// The complete content of the file.
+    /// The whole content.
     content: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Read {
-    /// The file or folder: an absolute path inside the root, or one relative to the root.
+    /// A file or folder inside the root.
     file_path: String,
-    /// The first line to show, counting from 1. Default: the start of the file.
+    /// First line to show, from 1.
     offset: Option<usize>,
-    /// The number of lines to show. Default: all of them.
+    /// Number of lines to show.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
@@ -240,5 +235,6 @@ fn view_plan(
         return Ok(Plan::List(ListPlan::new(None)));
     };
     let (folders, footer) = (Folders::Listed, Footer::Unusual);
-    Ok(Plan::Read(ReadPlan { path, first, last, budget: READ_BUDGET, folders, footer }))
+    let (prefix, budget) = (LinePrefix::Number, read_budget(last));
+    Ok(Plan::Read(ReadPlan { path, first, last, budget, folders, footer, prefix }))
 }

@@ -39,10 +39,9 @@ const TOOLS: &[Tool] = &[Tool {
     aliases: &[],
     title: "Apply a patch",
     about: "Updates, adds, deletes and renames files with a patch between *** Begin Patch and *** End Patch. Each file \
-            section starts with *** Update File:, *** Add File: or *** Delete File: and the path relative to the root; \
-            *** Move to: below an update renames the file. A change consists of context lines with a leading space, \
-            - lines and + lines; where the context is not unique, @@ with a line of the file above it, such as \
-            @@ class A, says which place is meant. The whole patch is applied or nothing.",
+            section starts with *** Update File:, *** Add File: or *** Delete File: and the path; *** Move to: below an \
+            update renames the file. A change has context lines with a leading space, - lines and + lines; @@ with a \
+            line above it, such as @@ class A, says which place is meant. All of it is applied or nothing.",
     effect: Effect::Replaces,
     empty_is_value: &[],
     example: r#"{"input": "*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n-    run(3);\n+    run(5);\n*** End Patch"}"#,
@@ -52,9 +51,9 @@ const TOOLS: &[Tool] = &[Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct ApplyPatch {
-    /// The complete patch, from *** Begin Patch to *** End Patch.
+    /// The whole patch.
     input: String,
-    /// After a refusal that listed candidates: the number of the intended one. Send the same patch again with it.
+    /// With the same patch again: the number of a candidate that a refusal listed.
     #[schemars(range(min = 1))]
     candidate: Option<usize>,
 }

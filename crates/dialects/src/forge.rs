@@ -60,12 +60,10 @@ const EDIT: Tool = Tool {
     name: "Edit",
     aliases: &["edit"],
     title: "Edit a file",
-    about: "Replaces text in one file and preserves its line endings. Use one of two modes per call. Snippet mode: \
-            `old_snippet`, which must occur in the file exactly once, is replaced with `new_snippet`; if it occurs more \
-            than once, `match_hint` limits the search to a range of lines. Line mode: `start_line` to `end_line` are \
-            replaced with `new_content`. Send the `current_file_hash` of the last answer as `file_hash` to make sure \
-            that the file has not changed since. The answer's `status` is ok, no_match, stale_file or error; unless it \
-            is ok, the file is unchanged.",
+    about: "Replaces text in one file and preserves its line endings. Snippet mode: `old_snippet`, which must occur exactly \
+            once, is replaced with `new_snippet`; `match_hint` limits the search to a range of lines. Line mode: \
+            `start_line` to `end_line` are replaced with `new_content`. The answer's `status` is ok, no_match, \
+            stale_file or error; unless it is ok, the file is unchanged.",
     effect: Effect::Edits,
     empty_is_value: &["new_snippet", "new_content"],
     example: r#"{"path": "src/main.rs", "old_snippet": "let retries = 3;", "new_snippet": "let retries = 5;", "match_hint": {"start_line": 10, "end_line": 40}}"#,

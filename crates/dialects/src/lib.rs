@@ -16,19 +16,33 @@
 //! ```
 
 mod agent_q;
+mod aider;
+mod answer;
 mod claude;
+mod cline;
 mod codex;
+mod copilot;
+mod cursor;
 mod forge;
+mod gemini;
+mod goose;
+mod hashline;
 mod native;
 mod nexus3;
+mod opencode;
+mod openhands;
 mod phoenix;
+mod qwen;
+mod roo;
+mod spec;
 mod xzatoma;
+mod zed;
 
 use std::sync::LazyLock;
 
 use slipstitch_core::dialect::{Dialect, Dialects};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::{Folders, Footer, Plan, ReadPlan};
+use slipstitch_core::plan::{Folders, Footer, LinePrefix, Plan, ReadPlan};
 
 /// Every built-in dialect, in the order that help and tool listings show them.
 pub const BUILTIN: &[&Dialect] = &[
@@ -40,14 +54,36 @@ pub const BUILTIN: &[&Dialect] = &[
     &nexus3::DIALECT,
     &claude::DIALECT,
     &codex::DIALECT,
+    &gemini::DIALECT,
+    &qwen::DIALECT,
+    &opencode::DIALECT,
+    &cline::DIALECT,
+    &roo::DIALECT,
+    &zed::DIALECT,
+    &cursor::DIALECT,
+    &copilot::DIALECT,
+    &copilot::CLI_DIALECT,
+    &goose::DIALECT,
+    &openhands::DIALECT,
+    &aider::DIALECT,
+    &hashline::DIALECT,
 ];
 
-/// Maximum number of bytes that one read returns.
-const READ_BUDGET: usize = 256 << 10;
+/// Maximum number of bytes that one read returns to a caller that says where to stop.
+const MAX_READ_BYTES: usize = 256 << 10;
+/// Maximum number of bytes that one read returns otherwise: about 12,000 tokens of code.
+const DEFAULT_READ_BYTES: usize = 48 << 10;
+
+/// How many bytes a read up to this line may return.
+fn read_budget(last: Option<usize>) -> usize {
+    if last.is_some() { MAX_READ_BYTES } else { DEFAULT_READ_BYTES }
+}
 
 /// A read of a file, or of its lines from `first` to `last`; folders are refused.
 fn read_plan(path: FilePath, [first, last]: [Option<usize>; 2], footer: Footer) -> Plan {
-    Plan::Read(ReadPlan { path, first, last, budget: READ_BUDGET, folders: Folders::Refused, footer })
+    let prefix = LinePrefix::Number;
+    let budget = read_budget(last);
+    Plan::Read(ReadPlan { path, first, last, budget, folders: Folders::Refused, footer, prefix })
 }
 
 /// The built-in dialects as a registry, to pass to an engine or to extend.

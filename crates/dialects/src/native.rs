@@ -7,6 +7,7 @@ use fields::{
     WriteMode,
 };
 
+use crate::hashline::parse_anchor;
 use crate::read_plan;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
@@ -16,8 +17,8 @@ use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions};
 use slipstitch_core::plan::{
-    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LineRange, Operation,
-    OtherSessionsConsent, Plan, Run, Separator, Target, Tolerance, UndoPlan, Which,
+    Choice, Direction, EditPlan, EditRules, FilePlan, Footer, IfMissing, LinePrefix, LineRange, Operation,
+    OtherSessionsConsent, Plan, ReadPlan, Run, Separator, Target, Tolerance, UndoPlan, Which,
 };
 use slipstitch_text::VersionClaim;
 
@@ -26,18 +27,17 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "native",
     about: "Slipstitch's own tools: read, edit by text or by line, write, patch, undo",
     tools: TOOLS,
+    optional: &["edit_lines", "undo_edit", "get_file_info"],
     guide: GUIDE,
     phrases: |tool| if tool.name == "patch" { PATCH_PHRASES } else { PHRASES },
     ..Dialect::PLAIN
 };
 
 const GUIDE: &str = "\
-    Read a file before you edit it, and copy `old_text` from what you read, with a line or two of context around it \
-    so that it occurs exactly once. Use edit_file for changes that you can quote, edit_lines for line numbers that you \
-    have just read (with `expect`), patch for several files at once, write_file for new files. Send several changes to \
-    one file in one call as `edits`; all of them refer to the file as it was before the call. Send the `version` from \
-    the last answer if the file must not have changed since. If a refusal lists candidates, send `candidate` with a \
-    number instead of the text. undo_edit reverts your last change.";
+    Read a file before you edit it, and copy `old_text` from what you read, with a line or two of context so that it \
+    occurs exactly once. edit_file changes one file (several changes at once as `edits`, all for the file as it was \
+    before the call), patch several files, write_file whole files. Send the `version` from the last answer if the file \
+    must not have changed since. If a refusal lists candidates, send `candidate` with a number instead of the text.";
 
 const PHRASES: HintPhrases = HintPhrases {
     choose: Some("send `candidate` with the number of the intended place instead of the text"),
@@ -66,8 +66,7 @@ const TOOLS: &[Tool] = &[
         name: "read_file",
         aliases: &[],
         title: "Read a file",
-        about: "Shows a file with line numbers, followed by its version. The line numbers are not part of the text. \
-                Send the version with an edit to make sure that the file is still the one you read.",
+        about: "Shows a file with line numbers, which are not part of its text, and its version.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src/main.rs", "start_line": 1, "end_line": 80}"#,
@@ -75,17 +74,21 @@ const TOOLS: &[Tool] = &[
         parse: |arguments| {
             let fields: ReadFile = read(arguments.fields)?;
             let path = path(&fields.path, arguments.roots)?;
-            Ok(read_plan(path, [fields.start_line, fields.end_line], Footer::Version))
+            let plan = read_plan(path, [fields.start_line, fields.end_line], Footer::Version);
+            Ok(match plan {
+                Plan::Read(plan) if fields.anchors == Some(true) => {
+                    Plan::Read(ReadPlan { prefix: LinePrefix::Hash, ..plan })
+                }
+                plan => plan,
+            })
         },
     },
     Tool {
         name: "edit_file",
         aliases: &[],
         title: "Edit a file by its text",
-        about: "Replaces text in a file. `old_text` must occur exactly once: copy it from the file with its indentation \
-                and enough surrounding lines. Put several changes to one file into `edits`; all of them refer to the \
-                current file, and all are applied or none. Line endings, encoding and everything outside the replaced \
-                text are preserved.",
+        about: "Replaces old_text, which must occur exactly once, with new_text. Copy old_text from the file, with its \
+                indentation and enough surrounding lines.",
         effect: Effect::Edits,
         empty_is_value: &["new_text"],
         example: r#"{"path": "src/main.rs", "old_text": "let retries = 3;", "new_text": "let retries = 5;"}"#,
@@ -96,8 +99,7 @@ const TOOLS: &[Tool] = &[
         name: "edit_lines",
         aliases: &[],
         title: "Edit a file by line numbers",
-        about: "Replaces whole lines by line number. With several `edits`, all numbers refer to the current file. Set \
-                `expect` to the text you believe those lines have: if they differ, nothing is written.",
+        about: "Replaces whole lines by number. All numbers refer to the current file.",
         effect: Effect::Edits,
         empty_is_value: &["new_text", "expect"],
         example: r#"{"path": "src/main.rs", "start_line": 10, "end_line": 12, "new_text": "    run();\n"}"#,
@@ -108,8 +110,7 @@ const TOOLS: &[Tool] = &[
         name: "write_file",
         aliases: &[],
         title: "Write a file",
-        about: "Creates a file (`create`), replaces its whole content (`overwrite`), or adds to its end (`append`) or \
-                start (`prepend`). To change part of a file use edit_file. Missing folders are created.",
+        about: "Creates, overwrites, or adds to a file. To change part of a file use edit_file.",
         effect: Effect::Replaces,
         empty_is_value: &["content"],
         example: r#"{"path": "notes/todo.md", "content": "- first\n", "mode": "create"}"#,
@@ -120,10 +121,9 @@ const TOOLS: &[Tool] = &[
         name: "patch",
         aliases: &[],
         title: "Apply a patch",
-        about: "Applies a patch to one or more files: a unified diff, a V4A patch (*** Begin Patch) or SEARCH/REPLACE \
-                blocks with the file's name above each. It can change, create, delete and rename files; the whole \
-                patch is applied or nothing. Copy context lines from the current file, three lines before and after \
-                each change; line numbers and counts need not be correct.",
+        about: "Changes, creates, deletes and renames files with a unified diff, a V4A patch (*** Begin Patch) or \
+                SEARCH/REPLACE blocks below file names. All of it is applied or nothing. Line numbers need not be \
+                correct; context must.",
         effect: Effect::Replaces,
         empty_is_value: &[],
         example: r#"{"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {\n-    run(3);\n+    run(5);\n"}"#,
@@ -134,9 +134,7 @@ const TOOLS: &[Tool] = &[
         name: "undo_edit",
         aliases: &[],
         title: "Undo a change",
-        about: "Undoes a change: the given one, or the last one of this session. Later changes elsewhere in the files are \
-                kept; if a later change touched the same lines, nothing is written and the answer shows both. An undo \
-                can itself be undone.",
+        about: "Undoes the given change, or the last one of this session. Later changes elsewhere are kept.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"change": "c12"}"#,
@@ -156,8 +154,7 @@ const TOOLS: &[Tool] = &[
         name: "get_file_info",
         aliases: &[],
         title: "Describe a file",
-        about: "Describes a file without its content: version, size, number of lines, line endings, encoding, whether it \
-                is writable.",
+        about: "Describes a file: version, size, lines, line endings, encoding, whether it is writable.",
         effect: Effect::Reads,
         empty_is_value: &[],
         example: r#"{"path": "src/main.rs"}"#,
@@ -348,6 +345,8 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             ));
         }
     };
+    let anchors = fields.anchors.unwrap_or_default();
+    let anchors = anchors.iter().map(|text| parse_anchor(text)).collect::<Result<_, _>>()?;
     let operations = edits
         .into_iter()
         .map(|edit| {
@@ -355,7 +354,12 @@ fn edit_lines(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
             Ok(Operation::ReplaceLines { lines, new: edit.new_text, expect: edit.expect })
         })
         .collect::<Result<_, ParseError>>()?;
-    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings)
+    plan(&fields.path, fields.common, operations, arguments.roots, arguments.warnings).map(
+        |plan| match plan {
+            Plan::Edit(plan) => Plan::Edit(EditPlan { anchors, ..plan }),
+            plan => plan,
+        },
+    )
 }
 
 fn write_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {

@@ -74,10 +74,9 @@ const TOOLS: &[Tool] = &[
         name: EDIT_FILE,
         aliases: &["edit_file_batch"],
         title: "Edit a file by its text",
-        about: "Replaces a string in a file. old_string must match exactly once, character for character; add \
-                surrounding lines until it does, or set replace_all. Put several replacements in one file into edits: \
-                they are applied in order, each must match the file as it is before the call, and if one of them \
-                fails, nothing is written.",
+        about: "Replaces a string that occurs exactly once in a file; add surrounding lines until it does, or set \
+                replace_all. Several replacements go into edits: in order, each of them must match the file as it is \
+                before the call.",
         effect: Effect::Edits,
         empty_is_value: &["new_string"],
         example: r#"{"path": "foo.py", "old_string": "import os", "new_string": "import os\nimport sys"}"#,
@@ -88,8 +87,8 @@ const TOOLS: &[Tool] = &[
         name: EDIT_LINES,
         aliases: &[],
         title: "Edit a file by line numbers",
-        about: "Replaces whole lines by line number. For multiple edits, work from the bottom of the file to the top to \
-                avoid line number drift. Use edit_file for safer string-based edits.",
+        about: "Replace lines by line number. For multiple edits, work bottom-to-top to avoid line number drift. Use \
+                edit_file for safer string-based edits.",
         effect: Effect::Edits,
         empty_is_value: &[],
         example: r#"{"path": "foo.py", "start_line": 5, "end_line": 6, "new_content": "def foo() -> None:\n    pass\n"}"#,
@@ -115,41 +114,41 @@ const EDIT_LINES_BATCH_TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct EditFile {
-    /// Path to the file. It must exist.
+    /// Path to file
     path: String,
-    /// The string to replace, copied from the file. It must occur exactly once, unless replace_all is set.
+    /// The exact string to replace
     old_string: Option<String>,
-    /// The replacement. Empty deletes old_string.
+    /// Its replacement; empty deletes
     new_string: Option<String>,
-    /// Replace every occurrence of old_string.
+    /// Replace every occurrence
     #[serde(default)]
     replace_all: bool,
-    /// Several replacements in this file (atomic: all or none). Cannot be combined with old_string and new_string.
+    /// Array of string replacements (atomic - all or none)
     edits: Option<Vec<StringEdit>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct StringEdit {
-    /// The string to replace, copied from the file as it is before the call.
+    /// The exact string to replace
     old_string: String,
-    /// The replacement. Empty deletes old_string.
+    /// Its replacement; empty deletes
     new_string: String,
-    /// Replace every occurrence of old_string.
+    /// Replace every occurrence
     #[serde(default)]
     replace_all: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct EditLines {
-    /// Path to the file. It must exist.
+    /// Path to file
     path: String,
-    /// The first line to replace, counting from 1.
+    /// First line to replace (1-indexed)
     #[schemars(range(min = 1))]
     start_line: usize,
-    /// The last line to replace (inclusive). Default: start_line.
-    #[schemars(range(min = 1))]
+    /// Last line to replace (inclusive, defaults to start_line)
+    // No minimum: the document refuses an end before the start, so 0 must not count as absent.
     end_line: Option<usize>,
-    /// The new lines. A missing final newline is added; empty deletes the lines.
+    /// Content to insert
     new_content: String,
 }
 
@@ -167,7 +166,6 @@ struct LineEdit {
     #[schemars(range(min = 1))]
     start_line: usize,
     /// The last line to replace (inclusive). Default: start_line.
-    #[schemars(range(min = 1))]
     end_line: Option<usize>,
     /// The new lines. A missing final newline is added; empty deletes the lines.
     new_content: String,
@@ -347,6 +345,28 @@ mod tests {
     fn descriptions_distinguish_the_tools() {
         let (text, lines) = (tool(EDIT_FILE).about, tool(EDIT_LINES).about);
         assert!(text.contains("string") && !text.contains("number"), "{text}");
-        assert!(lines.contains("from the bottom") && lines.contains("edit_file"), "{lines}");
+        let document = "Replace lines by line number. For multiple edits, work bottom-to-top to avoid line number drift. \
+                        Use edit_file for safer string-based edits.";
+        assert_eq!(lines, document);
+    }
+
+    // Shows: 004-descriptions
+    #[test]
+    fn parameters_are_described_in_the_words_of_the_document() {
+        for (name, field, words) in [
+            (EDIT_FILE, "edits", "Array of string replacements (atomic - all or none)"),
+            (EDIT_LINES, "path", "Path to file"),
+            (EDIT_LINES, "start_line", "First line to replace (1-indexed)"),
+            (EDIT_LINES, "end_line", "Last line to replace (inclusive, defaults to start_line)"),
+            (EDIT_LINES, "new_content", "Content to insert"),
+            ("patch", "diff", "Unified diff content (inline)"),
+            ("patch", "diff_file", "Path to .diff/.patch file to read"),
+            ("patch", "target", "Target file to patch (required)"),
+            ("patch", "mode", "Matching strictness"),
+            ("patch", "fuzzy_threshold", "Similarity threshold for fuzzy mode (0.5-1.0)"),
+            ("patch", "dry_run", "Validate without applying"),
+        ] {
+            assert_eq!((tool(name).schema)()["properties"][field]["description"], words, "{name}: {field}");
+        }
     }
 }

@@ -61,9 +61,8 @@ const TOOLS: &[Tool] = &[
         name: "patch",
         aliases: &[],
         title: "Patch a file",
-        about: "Changes one file with a list of patches. All of them refer to the current file and are applied together: \
-                if one fails, nothing changes. `replace` needs an oldText that occurs exactly once. Use clipboards to \
-                move code without retyping it: toClipboard on the patch that removes it, fromClipboard on the patch \
+        about: "Changes one file with a list of patches, all or none; all of them refer to the current file. Use clipboards \
+                to move code without retyping it: toClipboard on the patch that removes it, fromClipboard on the patch \
                 that inserts it, reindent if the indentation differs.",
         effect: Effect::Replaces,
         empty_is_value: &["newText"],
@@ -94,7 +93,7 @@ struct PatchFile {
     path: String,
     /// The patches, applied together to the current file.
     patches: Vec<Patch>,
-    /// After a refusal that listed candidates: the number of the intended one. Send the same patches again with it.
+    /// With the same patches again: the number of a candidate that a refusal listed.
     #[schemars(range(min = 1))]
     candidate: Option<usize>,
 }

@@ -1,8 +1,10 @@
 //! Properties that every dialect must have.
 
 mod hints;
+mod tokens;
 
 use serde_json::Value;
+use slipstitch_core::dialect::ListedFields;
 use slipstitch_core::path::RootName;
 use slipstitch_core::settings::Settings;
 
@@ -26,15 +28,16 @@ fn schemas_are_plain_and_describe_every_field() {
         assert_eq!(schema["type"], "object", "{name}");
         visit_fields(schema, &name, &mut |path, field| {
             assert!(
-                field["description"].as_str().is_some_and(|text| text.len() > 10),
+                field["description"].as_str().is_some_and(|text| text.len() > 8),
                 "{path} has no description"
             );
-            assert!(field["type"].is_string(), "{path} does not have a single type: {field}");
+            let types = field["type"]
+                .as_array()
+                .map_or(1, |types| types.iter().filter(|name| *name != "null").count());
+            assert_eq!(types, 1, "{path} does not have a single type: {field}");
         });
         let text = schema.to_string();
-        for word in
-            ["anyOf", "oneOf", "allOf", "$ref", "$defs", "\"format\"", "\"null\"", "additionalProperties"]
-        {
+        for word in ["anyOf", "oneOf", "allOf", "$ref", "$defs", "\"format\"", "additionalProperties"] {
             assert!(!text.contains(word), "{name} contains {word}: {text}");
         }
     }
@@ -84,6 +87,72 @@ fn fields_of_another_tool_are_answered_with_its_name() {
 }
 
 #[test]
+fn optional_fields_accept_null_and_the_schemas_say_so() {
+    for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.callable_tools().map(move |t| (d, t))) {
+        let schema = (tool.schema)();
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let mut call: Value = serde_json::from_str(tool.example).expect(tool.name);
+        for (name, field) in schema["properties"].as_object().unwrap() {
+            if required.iter().any(|other| other == name.as_str()) {
+                continue;
+            }
+            let allows_null = field["type"].as_array().is_some_and(|types| types.contains(&"null".into()));
+            assert!(allows_null || field.get("enum").is_some(), "{}.{name}: {field}", tool.name);
+            if call[name].is_null() {
+                call[name] = Value::Null;
+            }
+        }
+        let parsed = dialect.parse(tool, call.clone(), &[RootName::first("/root")], &Settings::default());
+        assert!(parsed.is_ok(), "{}.{}: {call}: {:?}", dialect.name, tool.name, parsed.err());
+    }
+}
+
+#[test]
+fn zero_stands_for_an_absent_number() {
+    let calls = [
+        ("native", "read_file", r#"{"path": "a", "start_line": 0, "end_line": 0}"#),
+        (
+            "native",
+            "edit_file",
+            r#"{"path": "a", "old_text": "x", "new_text": "y", "start_line": 0, "end_line": 0, "candidate": 0}"#,
+        ),
+        (
+            "native",
+            "edit_file",
+            r#"{"path": "a", "edits": [{"old_text": "x", "new_text": "y", "start_line": 0, "end_line": 0}]}"#,
+        ),
+        (
+            "forge",
+            "Edit",
+            r#"{"path": "a", "old_snippet": "x", "new_snippet": "y", "match_hint": {"start_line": 0, "end_line": 0}}"#,
+        ),
+        ("claude", "Read", r#"{"file_path": "a", "offset": 0, "limit": 0}"#),
+        ("nexus3", "patch", r#"{"target": "a", "diff": "@@ -1 +1 @@\n-a\n+b\n", "fuzzy_threshold": 0}"#),
+    ];
+    for (dialect, tool, call) in calls {
+        let dialect = builtin().find(dialect).unwrap();
+        let tool = dialect.tool(tool).unwrap();
+        let parsed = dialect.parse(tool, serde_json::from_str(call).unwrap(), &[], &Settings::default());
+        assert!(parsed.is_ok(), "{call}: {:?}", parsed.err());
+    }
+    // Where 0 is a line, it stays one.
+    let insert = r#"{"command": "insert", "path": "a", "insert_line": 0, "insert_text": "x"}"#;
+    let claude = builtin().find("claude").unwrap();
+    let tool = claude.tool("str_replace_based_edit_tool").unwrap();
+    claude.parse(tool, serde_json::from_str(insert).unwrap(), &[], &Settings::default()).unwrap();
+}
+
+#[test]
+fn optional_tools_exist() {
+    for dialect in BUILTIN {
+        for name in dialect.optional {
+            assert!(dialect.tools.iter().any(|tool| tool.name == *name), "{}: {name}", dialect.name);
+        }
+        assert!(dialect.default_tools().next().is_some(), "{}", dialect.name);
+    }
+}
+
+#[test]
 fn every_example_parses() {
     for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.callable_tools().map(move |t| (d, t))) {
         let call = serde_json::from_str(tool.example).expect(tool.name);
@@ -96,7 +165,7 @@ fn every_example_parses() {
 #[test]
 fn invalid_calls_get_an_example_of_the_same_kind() {
     let calls = [
-        ("forge", "Edit", r#"{"path": "a", "start_line": 0, "end_line": 1}"#, "new_content"),
+        ("forge", "Edit", r#"{"path": "a", "start_line": "x", "end_line": 1}"#, "new_content"),
         ("forge", "Edit", r#"{"path": "a", "old_snippet": 1, "start_line": 1}"#, "new_snippet"),
         ("forge", "Edit", r#"{"path": "a", "colour": 1, "new_content": "", "end_line": "x"}"#, "Its fields"),
         ("claude", "str_replace_based_edit_tool", r#"{"command": "view", "path": 1}"#, "view_range"),
@@ -128,7 +197,7 @@ fn tools_of_every_dialect() {
         let tools: Vec<Value> = dialect
             .tools
             .iter()
-            .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "description": tool.description(), "schema": (tool.schema)()}))
+            .map(|tool| serde_json::json!({"name": tool.name, "title": tool.title, "description": tool.about, "schema": tool.input_schema(ListedFields::All)}))
             .collect();
         let text = serde_json::to_string_pretty(&tools).unwrap();
         insta::assert_snapshot!(format!("tools_of_{}", dialect.name), text);

@@ -73,7 +73,7 @@ struct EditFile {
     old_text: Option<String>,
     /// Show the diff without writing the file.
     preview_only: Option<bool>,
-    /// For overwrite mode: true confirms that the whole content may be replaced. Needed only if the settings require it.
+    /// Overwrite mode only: set to true to replace a file's content, after checking the diff that the call showed without it.
     confirm_overwrite: Option<bool>,
     /// Edit mode only: set to true to apply an edit that the safety check refused, after checking the diff it showed.
     confirm_reduction: Option<bool>,
@@ -171,6 +171,15 @@ fn render(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     match report.status() {
+        // The document shows diffs of edits and appends; that of a new file would only repeat the call.
+        Status::Applied if mode(input) == Mode::Create => {
+            let lines = match report.files.first().and_then(|file| file.lines) {
+                Some(1) => " (1 line)".into(),
+                Some(count) => format!(" ({count} lines)"),
+                None => String::new(),
+            };
+            with_warnings(format!("{}{lines}", done(Mode::Create, path)), report)
+        }
         Status::Applied => with_diff(&done(effective_mode(input), path), report),
         Status::WouldApply => {
             let would = would_do(effective_mode(input), path);
@@ -221,7 +230,10 @@ fn would_do(mode: Mode, path: &str) -> String {
 
 fn with_diff(headline: &str, report: &Report) -> String {
     let diff = report.diff.as_deref().unwrap_or_default();
-    let mut out = format!("{headline}:\n\n{}", truncate_diff(diff).trim_end_matches('\n'));
+    with_warnings(format!("{headline}:\n\n{}", truncate_diff(diff).trim_end_matches('\n')), report)
+}
+
+fn with_warnings(mut out: String, report: &Report) -> String {
     for warning in &report.warnings {
         out.push_str(&format!("\n\nWarning: {warning}"));
     }
@@ -247,7 +259,10 @@ fn refusal(input: &RenderInput<'_>) -> String {
     let Some(topic) = report.outcome.topic() else { return with_hint() };
     match (topic, report.failures.first()) {
         (Topic::OldTextMissing, _) => report.message.clone(),
-        (Topic::FileNotFound, _) => file_not_found(mode(input), path),
+        (Topic::FileNotFound, _) => {
+            let question = report.did_you_mean().map_or(String::new(), |question| format!("\n{question}"));
+            file_not_found(mode(input), path) + &question
+        }
         (Topic::FileExists, _) => format!(
             "Can't create file: file already exists ({path})\n\
              Hint: Use 'edit' mode to change it or 'append' mode to add to it."
@@ -327,6 +342,7 @@ fn guard_refusal(refusal: &Refusal, path: &str, mode: Mode, confirmable: bool) -
         | Refusal::Nul { .. }
         | Refusal::Placeholder { .. }
         | Refusal::Protected { .. }
+        | Refusal::Denied { .. }
         | Refusal::OthersChange { .. }
         | Refusal::NoChange
         | Refusal::Custom { .. } => return None,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::lisp;
 use crate::locations::{Server, ServerLocations};
-use crate::lock_file::{self, LockState};
+use crate::lock_file::{self, LockState, RealFolders};
 use crate::protocol::{self, AskError};
 
 /// The Emacs servers of this user.
@@ -65,6 +65,9 @@ pub(crate) struct UnsavedChanges {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     pub(crate) unsaved: Option<UnsavedChanges>,
+    /// Whether there is a server to tell about the change. One that starts in the moment until then reads the new text, or
+    /// notices by itself that the file has changed.
+    pub(crate) has_servers: bool,
     /// The servers that did not answer in time.
     pub(crate) silent: Vec<Server>,
     pub(crate) warnings: Vec<String>,
@@ -129,8 +132,13 @@ impl Emacs {
     /// Finds out whether one of the files has unsaved changes, from the servers and from lock files. `shown` has the files' names
     /// for messages.
     pub(crate) fn survey(&self, names: &[String], shown: &[String]) -> Survey {
-        let mut survey = Survey::default();
-        for (server, answer) in self.ask_all(&lisp::find_unsaved(names)) {
+        let servers = self.locations.servers(self.server.as_deref());
+        let mut survey = Survey { has_servers: !servers.is_empty(), ..Survey::default() };
+        let answers = match survey.has_servers {
+            true => self.ask(servers, &lisp::find_unsaved(names)),
+            false => Vec::new(),
+        };
+        for (server, answer) in answers {
             match answer {
                 Ok(answer) => match answer.trim().parse::<usize>() {
                     Ok(file) if file < names.len() => {
@@ -159,8 +167,11 @@ impl Emacs {
             }
         }
         // After the servers: a lock that appears meanwhile counts.
+        let mut folders = RealFolders::default();
         for (file, name) in names.iter().enumerate() {
-            self.check_lock(file, Path::new(name), &mut survey);
+            if let Some(path) = folders.real_path(Path::new(name)) {
+                self.check_lock(file, &path, &mut survey);
+            }
             if survey.unsaved.is_some() {
                 break;
             }
@@ -169,8 +180,7 @@ impl Emacs {
     }
 
     fn check_lock(&self, file: usize, path: &Path, survey: &mut Survey) {
-        let Some(path) = lock_file::real_path(path) else { return };
-        match lock_file::find(&path) {
+        match lock_file::find(path) {
             Some(lock) if lock.state == LockState::Stale => survey.warnings.push(format!(
                 "ignored the stale lock file `{}`: {} is no longer running",
                 lock.name,
@@ -182,7 +192,7 @@ impl Emacs {
             }
             None => {}
         }
-        if let Some(name) = lock_file::find_newer_auto_save(&path) {
+        if let Some(name) = lock_file::find_newer_auto_save(path) {
             survey.warnings.push(format!(
                 "the auto-save file `{name}` is newer than the file: it has unsaved changes from an Emacs that crashed or did \
                  not answer"

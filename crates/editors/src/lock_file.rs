@@ -3,6 +3,7 @@
 //! Its target is `USER@HOST.PID:BOOT`, the owner of the changes. It shows unsaved changes in an Emacs that has no server or does
 //! not answer. On file systems without symlinks, it is a file with that text.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -77,11 +78,25 @@ pub(crate) fn find_newer_auto_save(file: &Path) -> Option<String> {
     (saved > changed(file)?).then_some(name)
 }
 
-/// The file with symlinks resolved: that is where Emacs puts the lock. A file that does not exist yet is in its real folder.
-pub(crate) fn real_path(file: &Path) -> Option<PathBuf> {
-    fs::canonicalize(file)
-        .ok()
-        .or_else(|| Some(fs::canonicalize(file.parent()?).ok()?.join(file.file_name()?)))
+/// Folders with symlinks resolved, each once: the files of a change mostly share them.
+#[derive(Debug, Default)]
+pub(crate) struct RealFolders(HashMap<PathBuf, Option<PathBuf>>);
+
+impl RealFolders {
+    /// The file with symlinks resolved: that is where Emacs puts the lock. A file that does not exist yet is in its real
+    /// folder.
+    pub(crate) fn real_path(&mut self, file: &Path) -> Option<PathBuf> {
+        if fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink())
+            && let Ok(real) = fs::canonicalize(file)
+        {
+            return Some(real);
+        }
+        let folder = file.parent()?;
+        if !self.0.contains_key(folder) {
+            self.0.insert(folder.to_owned(), fs::canonicalize(folder).ok());
+        }
+        Some(self.0.get(folder)?.as_ref()?.join(file.file_name()?))
+    }
 }
 
 /// Parses `USER@HOST.PID`, with `:BOOT` after it or not.

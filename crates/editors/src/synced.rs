@@ -3,7 +3,7 @@
 use slipstitch_core::change::{FileChange, PathChange, Restore};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
-    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError, Written,
+    FolderEntry, InterruptedChange, OpenResult, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
 
 use crate::emacs::{Effects, Emacs, Files, Survey, UnsavedChanges};
@@ -58,6 +58,7 @@ impl<W: Workspace> Synced<W> {
             staged,
             emacs,
             effects: self.effects(changes),
+            has_servers: survey.has_servers,
             silent: survey.silent,
             warnings: survey.warnings,
         })
@@ -121,6 +122,10 @@ impl<W: Workspace> Workspace for Synced<W> {
         self.files.read(path)
     }
 
+    fn open(&self, path: &FilePath) -> Result<OpenResult, WorkspaceError> {
+        self.files.open(path)
+    }
+
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
         self.files.list(folder)
     }
@@ -155,6 +160,7 @@ struct StagedSync<'a> {
     staged: Box<dyn Staged + 'a>,
     emacs: &'a Emacs,
     effects: Effects,
+    has_servers: bool,
     /// The servers that did not answer before the change.
     silent: Vec<Server>,
     warnings: Vec<String>,
@@ -169,9 +175,15 @@ impl Staged for StagedSync<'_> {
         self.staged.restores()
     }
 
+    fn begin_flush(&mut self) {
+        self.staged.begin_flush();
+    }
+
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         let written = self.staged.publish()?;
-        self.warnings.extend(self.emacs.follow(&self.effects, &self.silent));
+        if self.has_servers {
+            self.warnings.extend(self.emacs.follow(&self.effects, &self.silent));
+        }
         Ok(written)
     }
 

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::format::{EntryPath, Format, FormatError};
+use crate::format::{Format, FormatError, Place};
+use crate::host::Addition;
 
 /// Replaces values that may be secret.
 const MASK: &str = "(not shown)";
@@ -15,40 +16,46 @@ const TOML_DATETIME: &str = "$__toml_private_datetime";
 /// environment variables, headers and tokens, and adds new ones.
 const PUBLIC_FIELDS: &[&str] = &["command", "cmd", "args", "type"];
 
-/// The change that installs `ours`, in place of `replaced` if there was another entry.
+/// The change that adds values, in place of others if there were any.
 pub(crate) fn show_installation(
     format: Format,
-    path: EntryPath<'_>,
-    replaced: Option<&Value>,
-    ours: &Value,
+    added: &[(Addition, Option<Value>)],
 ) -> Result<String, FormatError> {
-    let before = replaced.map(|entry| mask_secrets(&in_field_order_of(Some(ours), entry), Some(ours)));
-    render_diff(format, path, before.as_ref(), Some(ours))
+    let before = added.iter().filter_map(|(Addition { place, value }, replaced)| {
+        let replaced = in_field_order_of(Some(value), replaced.as_ref()?);
+        Some((place.clone(), mask_secrets(&replaced, Some(value))))
+    });
+    let after = added.iter().map(|(addition, _)| (addition.place.clone(), addition.value.clone()));
+    render_diff(format, &before.collect::<Vec<_>>(), &after.collect::<Vec<_>>())
 }
 
-/// The change that removes `removed` and may bring back an earlier entry, `restored`. Others may have written either.
+/// The change that removes values and may bring back earlier ones, `restored`. Others may have written either.
 pub(crate) fn show_removal(
     format: Format,
-    path: EntryPath<'_>,
-    removed: &Value,
-    restored: Option<&Value>,
+    removed: &[(Place, Value)],
+    restored: &[(Place, Value)],
 ) -> Result<String, FormatError> {
-    let before = mask_secrets(&in_field_order_of(restored, removed), None);
-    let after = restored.map(|entry| mask_secrets(entry, None));
-    render_diff(format, path, Some(&before), after.as_ref())
+    let before = removed.iter().map(|(place, value)| {
+        let back = restored.iter().find(|(known, _)| known == place).map(|(_, value)| value);
+        let value = match value {
+            // What `install` adds to lists are names of tools.
+            Value::String(_) | Value::Bool(_) => value.clone(),
+            _ => mask_secrets(&in_field_order_of(back, value), None),
+        };
+        (place.clone(), value)
+    });
+    let after = restored.iter().map(|(place, value)| (place.clone(), mask_secrets(value, None)));
+    render_diff(format, &before.collect::<Vec<_>>(), &after.collect::<Vec<_>>())
 }
 
-/// The lines of both entries: removed ones after `-`, added ones after `+`, common ones after a space.
+/// The lines of both documents: removed ones after `-`, added ones after `+`, common ones after a space.
 fn render_diff(
     format: Format,
-    path: EntryPath<'_>,
-    before: Option<&Value>,
-    after: Option<&Value>,
+    before: &[(Place, Value)],
+    after: &[(Place, Value)],
 ) -> Result<String, FormatError> {
-    let render = |entry: Option<&Value>| match entry {
-        Some(entry) => format.render(path, entry),
-        None => Ok(String::new()),
-    };
+    let render =
+        |values: &[(Place, Value)]| format.render(values.iter().map(|(place, value)| (place, value)));
     let (before, after) = (render(before)?, render(after)?);
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |(a, b): &(&&str, &&str)| a == b;
@@ -130,12 +137,24 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn place(key: &str) -> Place {
+        Place::field(&[key], "slipstitch")
+    }
+
+    fn install(format: Format, key: &str, replaced: Option<&Value>, value: &Value) -> String {
+        let addition = Addition { place: place(key), value: value.clone() };
+        show_installation(format, &[(addition, replaced.cloned())]).unwrap()
+    }
+
+    fn removal(format: Format, key: &str, removed: &Value) -> String {
+        show_removal(format, &[(place(key), removed.clone())], &[]).unwrap()
+    }
+
     #[test]
     fn marks_only_differences_and_masks_secrets() {
         let before = json!({"command": "slipstitch", "args": ["mcp"], "env": {"KEY": "s3cret"}});
         let after = json!({"command": "slipstitch", "args": ["mcp", "--dialect", "codex"]});
-        let text =
-            show_installation(Format::Json, ["mcpServers", "slipstitch"], Some(&before), &after).unwrap();
+        let text = install(Format::Json, "mcpServers", Some(&before), &after);
         assert!(!text.contains("s3cret") && text.contains(MASK), "{text}");
         assert!(text.lines().any(|line| line.starts_with("+ ") && line.contains("codex")), "{text}");
         assert!(text.lines().any(|line| line.starts_with("  ") && line.contains("mcpServers")), "{text}");
@@ -144,17 +163,16 @@ mod tests {
     #[test]
     fn field_order_is_not_a_difference() {
         let (before, after) = (json!({"b": 1, "a": 2, "c": 3}), json!({"a": 2, "b": 4, "c": 3}));
-        let text =
-            show_installation(Format::Toml, ["mcp_servers", "slipstitch"], Some(&before), &after).unwrap();
+        let text = install(Format::Toml, "mcp_servers", Some(&before), &after);
         assert_eq!(text, "  [mcp_servers.slipstitch]\n  a = 2\n- b = 1\n+ b = 4\n  c = 3");
     }
 
     #[test]
     fn marks_new_entries_as_added_and_old_ones_as_removed() {
         let entry = json!({"command": "slipstitch"});
-        let added = show_installation(Format::Toml, ["mcp_servers", "slipstitch"], None, &entry).unwrap();
+        let added = install(Format::Toml, "mcp_servers", None, &entry);
         assert!(added.lines().all(|line| line.starts_with('+')), "{added}");
-        let removed = show_removal(Format::Toml, ["mcp_servers", "slipstitch"], &entry, None).unwrap();
+        let removed = removal(Format::Toml, "mcp_servers", &entry);
         assert_eq!(removed.replace("- ", "+ "), added);
     }
 
@@ -181,7 +199,7 @@ mod tests {
     fn values_of_our_own_entry_are_not_masked() {
         let ours = json!({"source": "custom", "command": "slipstitch"});
         let theirs = json!({"source": "custom", "command": "other", "note": "custom"});
-        let text = show_installation(Format::Json, ["s", "slipstitch"], Some(&theirs), &ours).unwrap();
+        let text = install(Format::Json, "s", Some(&theirs), &ours);
         assert!(text.contains("        \"source\": \"custom\""), "{text}");
         assert!(text.contains(&format!("\"note\": \"{MASK}\"")), "{text}");
     }
@@ -208,8 +226,8 @@ mod tests {
                     [s.slipstitch.http_headers]\n\"X Key\" = \"s3cret\"\n[[s.slipstitch.more]]\na = 's3cret'\n";
         let yaml = "s:\n  slipstitch:\n    cmd: x\n    \"a: b\": s3cret\n    envs: {K: s3cret}\n    deep: [[s3cret], {a: s3cret}]\n";
         for (format, text) in [(Format::Toml, toml), (Format::Yaml, yaml)] {
-            let found = format.find(text, ["s", "slipstitch"]).unwrap().unwrap();
-            let shown = show_removal(format, ["s", "slipstitch"], &found, None).unwrap();
+            let found = format.find(text, &place("s")).unwrap().unwrap();
+            let shown = removal(format, "s", &found);
             assert!(shown.contains(MASK) && !shown.contains("s3cret"), "{shown}");
             assert!(shown.lines().all(|line| line.starts_with("- ")), "{shown}");
         }

@@ -38,6 +38,14 @@ pub enum Error {
         /// The server's name.
         name: String,
     },
+    /// An installation would replace a setting that has another value.
+    #[error("`{}` already sets `{key}` to something else", file.display())]
+    DifferentSetting {
+        /// The settings file.
+        file: PathBuf,
+        /// The setting.
+        key: String,
+    },
     /// The entry to remove does not start Slipstitch.
     #[error("the server `{name}` in `{}` starts another program", file.display())]
     ForeignEntry {

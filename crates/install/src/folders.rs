@@ -3,9 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Separates a journal entry's description from the number of created directories.
-const SEPARATOR: &str = "; created directories: ";
-
 /// Directories that were created, outermost first. Unless [kept](Self::keep), those that are empty are removed on drop.
 #[derive(Debug)]
 pub(crate) struct CreatedFolders {
@@ -31,12 +28,9 @@ impl CreatedFolders {
         self.folders.clear();
     }
 
-    /// Appends the number of directories to a description for the journal.
-    pub(crate) fn describe(&self, description: &str) -> String {
-        match self.folders.len() {
-            0 => description.to_owned(),
-            count => format!("{description}{SEPARATOR}{count}"),
-        }
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.folders.len()
     }
 }
 
@@ -51,15 +45,6 @@ impl Drop for CreatedFolders {
                 Err(_) => break,
             }
         }
-    }
-}
-
-/// How many directories the change with the journal entry `recorded` created; `None` if its description is not
-/// `description`.
-pub(crate) fn parse_count(recorded: &str, description: &str) -> Option<usize> {
-    match recorded.strip_prefix(description)? {
-        "" => Some(0),
-        rest => rest.strip_prefix(SEPARATOR)?.parse().ok(),
     }
 }
 
@@ -80,7 +65,7 @@ mod tests {
         let file = root.path().join("a/b/c/file");
         std::fs::create_dir(root.path().join("a")).unwrap();
         let created = CreatedFolders::above(&file).unwrap();
-        assert_eq!(parse_count(&created.describe("zed"), "zed"), Some(2));
+        assert_eq!(created.count(), 2);
         created.keep();
         assert!(file.parent().unwrap().is_dir());
         std::fs::write(root.path().join("a/b/other"), "").unwrap();
@@ -97,12 +82,5 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         drop(CreatedFolders::above(&root.path().join("a/b/file")).unwrap());
         assert!(!root.path().join("a").exists());
-    }
-
-    #[test]
-    fn recognizes_an_installation_by_its_description() {
-        assert_eq!(parse_count("zed", "zed"), Some(0));
-        assert_eq!(parse_count("zed as x", "zed"), None);
-        assert_eq!(parse_count("zed; created directories: x", "zed"), None);
     }
 }

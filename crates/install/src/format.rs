@@ -1,7 +1,7 @@
-//! Edits of settings files: one entry is added or removed, and every other byte is kept.
+//! Edits of settings files: one value is added or removed, and every other byte is kept.
 //!
 //! Each file format has a module that finds the place and describes the edit as splices of the original text. The
-//! result is parsed again and must mean what the file meant before, plus or minus the entry; otherwise the edit is
+//! result is parsed again and must mean what the file meant before, plus or minus the value; otherwise the edit is
 //! refused. A mistake in a format module is therefore a refusal, never a damaged file.
 
 mod edit;
@@ -13,10 +13,10 @@ mod yaml;
 
 use serde_json::{Map, Value};
 
-pub(crate) use edit::EntryPath;
+pub(crate) use edit::Place;
 pub use error::FormatError;
 
-use edit::apply;
+use edit::{ListEnd, apply};
 
 /// The syntax of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,67 +34,61 @@ pub enum Format {
 const BOM: &str = "\u{feff}";
 
 impl Format {
-    /// The entry at `path`, if there is one.
-    pub(crate) fn find(self, text: &str, path: EntryPath<'_>) -> Result<Option<Value>, FormatError> {
-        let [key, name] = path;
-        match self.parse(split_bom(text).1)?.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Object(servers)) => Ok(servers.get(name).cloned()),
-            Some(_) => Err(FormatError::NotServers(key.into())),
-        }
+    /// The value at `place`, if there is one.
+    pub(crate) fn find(self, text: &str, place: &Place) -> Result<Option<Value>, FormatError> {
+        place.find(&self.parse(split_bom(text).1)?)
     }
 
-    /// `text` with an entry added. There must be none at `path` yet.
-    pub(crate) fn insert(
-        self,
-        text: &str,
-        path: EntryPath<'_>,
-        entry: &Value,
-    ) -> Result<String, FormatError> {
-        let [key, name] = path;
+    /// `text` with a value added. There must be none at `place` yet.
+    pub(crate) fn insert(self, text: &str, place: &Place, value: &Value) -> Result<String, FormatError> {
         let (bom, before) = split_bom(text);
         let mut expected = self.parse(before)?;
         let splices = match self {
-            Self::Json | Self::JsonWithComments => json::insert(before, path, entry)?,
-            Self::Toml => toml::insert(before, path, entry)?,
-            Self::Yaml => yaml::insert(before, path, entry)?,
+            Self::Json | Self::JsonWithComments => json::insert(before, place, value)?,
+            Self::Toml => toml::insert(before, place, value)?,
+            Self::Yaml => yaml::insert(before, place, value)?,
         };
         if !splices.iter().all(|splice| splice.at.is_empty()) {
             return Err(FormatError::Layout);
         }
-        let servers = expected.entry(key).or_insert(Value::Null);
-        if servers.is_null() {
-            *servers = Value::Object(Map::new());
-        }
-        if let Value::Object(servers) = servers {
-            servers.insert(name.into(), entry.clone());
-        }
+        let end = if self == Self::Yaml { ListEnd::First } else { ListEnd::Last };
+        place.insert_into(&mut expected, value, end);
         let after = apply(before, splices).ok_or(FormatError::Layout)?;
         self.verify(&after, &expected)?;
         Ok(format!("{bom}{after}"))
     }
 
-    /// `text` without the entry at `path`.
-    pub(crate) fn remove(self, text: &str, path: EntryPath<'_>) -> Result<String, FormatError> {
-        let [key, name] = path;
+    /// `text` without the value at `place`.
+    pub(crate) fn remove(self, text: &str, place: &Place) -> Result<String, FormatError> {
         let (bom, before) = split_bom(text);
         let mut expected = self.parse(before)?;
         let splices = match self {
-            Self::Json | Self::JsonWithComments => json::remove(before, path)?,
-            Self::Toml => toml::remove(before, path)?,
-            Self::Yaml => yaml::remove(before, path)?,
+            Self::Json | Self::JsonWithComments => json::remove(before, place)?,
+            Self::Toml => toml::remove(before, place)?,
+            Self::Yaml => yaml::remove(before, place)?,
         };
-        if let Some(Value::Object(servers)) = expected.get_mut(key) {
-            servers.remove(name);
-        }
+        place.remove_from(&mut expected);
         let after = apply(before, splices).ok_or(FormatError::Layout)?;
         self.verify(&after, &expected)?;
         Ok(format!("{bom}{after}"))
     }
 
-    /// The entry as the only content of a file.
-    pub(crate) fn render(self, path: EntryPath<'_>, entry: &Value) -> Result<String, FormatError> {
-        self.insert("", path, entry)
+    /// `text` without the mapping or list at `place`, if that is empty.
+    pub(crate) fn remove_if_empty(self, text: &str, place: &Place) -> Result<String, FormatError> {
+        let is_empty = match self.find(text, place)? {
+            Some(Value::Object(fields)) => fields.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            _ => false,
+        };
+        if is_empty { self.remove(text, place) } else { Ok(text.into()) }
+    }
+
+    /// These values as the only content of a file.
+    pub(crate) fn render<'a>(
+        self,
+        values: impl IntoIterator<Item = (&'a Place, &'a Value)>,
+    ) -> Result<String, FormatError> {
+        values.into_iter().try_fold(String::new(), |text, (place, value)| self.insert(&text, place, value))
     }
 
     /// Whether `text` uses an extension of the format that the host may not read.
@@ -136,7 +130,7 @@ mod tests {
 
     #[test]
     fn rejects_files_that_cannot_be_edited() {
-        let path = ["mcp", "slipstitch"];
+        let path = &Place::field(&["mcp"], "slipstitch");
         for (format, text) in [
             (Format::Json, "{"),
             (Format::Json, "[]"),
@@ -169,13 +163,31 @@ mod tests {
             (Format::Yaml, ""),
             (Format::Yaml, "mcp:\n  a: {}\n"),
         ] {
-            assert!(format.remove(text, ["mcp", "slipstitch"]).is_err(), "{format:?} {text:?}");
+            assert!(
+                format.remove(text, &Place::field(&["mcp"], "slipstitch")).is_err(),
+                "{format:?} {text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_item_is_added_to_a_list_that_has_others() {
+        let place = Place::item(&["mcp"], "slipstitch");
+        let entry = serde_json::json!({"name": "slipstitch"});
+        for (format, text) in [
+            (Format::Json, "{\"mcp\": [{\"name\": \"a\"}]}"),
+            (Format::Yaml, "mcp:\n    - name: a\n      args: [x]\n"),
+            (Format::Yaml, "mcp: [{name: a}]\n"),
+        ] {
+            let with = format.insert(text, &place, &entry).unwrap();
+            assert_eq!(format.find(&with, &place), Ok(Some(entry.clone())));
+            assert_eq!(format.remove(&with, &place).as_deref(), Ok(text));
         }
     }
 
     #[test]
     fn keeps_the_byte_order_mark() {
-        let path = ["mcp", "slipstitch"];
+        let path = &Place::field(&["mcp"], "slipstitch");
         let entry = serde_json::json!({"command": "x"});
         for (format, text) in [(Format::Json, "{}\n"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")] {
             let text = format!("{BOM}{text}");

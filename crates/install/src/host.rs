@@ -1,11 +1,11 @@
-//! The hosts: where each keeps its MCP servers, and what an entry looks like.
+//! What is known about a host: where it keeps its MCP servers, what an entry looks like, and what else it needs.
 
-use std::env::consts::OS;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use crate::format::Format;
+use crate::directories::Directories;
+use crate::format::{Format, Place};
 use crate::launch::Launch;
 
 /// An agent host: a program that starts the MCP servers listed in its settings.
@@ -15,228 +15,329 @@ pub struct Host {
     pub id: &'static str,
     /// The product's name.
     pub name: &'static str,
-    /// The syntax of its settings files.
-    pub format: Format,
-    /// The key whose value maps names to servers.
-    pub servers_key: &'static str,
+    /// The user's settings.
+    pub(crate) user: Settings,
+    /// The settings of a project, with paths relative to it.
+    pub(crate) project: Option<Settings>,
+    /// A second file for permissions, if they are not in the first.
+    pub(crate) permissions: Option<PermissionFiles>,
+    /// Programs and directories that show that the host is installed.
+    pub(crate) traces: Traces,
+    /// Whether it is started from a desktop, where the `PATH` of the user's shell is unknown.
+    pub(crate) is_desktop: bool,
     /// What the user does after an installation to use the server.
     pub next_step: &'static str,
-    /// Builds the entry of a server with this name.
-    entry: fn(&str, &Launch) -> Value,
-    user_file: fn(&Directories) -> PathBuf,
-    /// The settings file of a project, relative to the project.
-    project_file: Option<&'static str>,
-    /// An extension that the host reads as well; a file with it is used if the usual one does not exist.
-    alternative_extension: Option<&'static str>,
+    /// Whether the host asks before it lets the server edit, and what allows it without asking.
+    pub(crate) approval: Approval,
+    /// What switches the host's own edit tools off.
+    pub(crate) builtin_edits: BuiltinEdits,
+    /// The command that lists the host's servers.
+    pub(crate) list: Option<ListCommand>,
 }
 
-/// Every host, in the order in which help and documentation list them.
-pub static HOSTS: &[Host] = &[
-    Host {
-        id: "claude-code",
-        name: "Claude Code",
-        format: Format::Json,
-        servers_key: "mcpServers",
-        next_step: "Start a new session; `/mcp` lists the servers.",
-        entry: |_, launch| json!({"type": "stdio", "command": launch.program, "args": launch.args, "env": {}}),
-        user_file: |directories| {
-            directories.claude.as_ref().unwrap_or(&directories.home).join(".claude.json")
-        },
-        project_file: Some(".mcp.json"),
-        alternative_extension: None,
-    },
-    Host {
-        id: "codex",
-        name: "Codex",
-        format: Format::Toml,
-        servers_key: "mcp_servers",
-        next_step: "Start a new session; `/mcp` lists the servers. Codex reads a project's file only if the project is trusted.",
-        entry: |_, launch| json!({"command": launch.program, "args": launch.args}),
-        user_file: |directories| {
-            let codex = directories.codex.clone();
-            codex.unwrap_or_else(|| directories.home.join(".codex")).join("config.toml")
-        },
-        project_file: Some(".codex/config.toml"),
-        alternative_extension: None,
-    },
-    Host {
-        id: "cursor",
-        name: "Cursor",
-        format: Format::Json,
-        servers_key: "mcpServers",
-        next_step: "Enable the server in Cursor's settings, under MCP.",
-        entry: |_, launch| json!({"type": "stdio", "command": launch.program, "args": launch.args}),
-        user_file: |directories| directories.home.join(".cursor/mcp.json"),
-        project_file: Some(".cursor/mcp.json"),
-        alternative_extension: None,
-    },
-    Host {
-        id: "vscode",
-        name: "Visual Studio Code",
-        format: Format::JsonWithComments,
-        servers_key: "servers",
-        next_step: "Start the server with the command `MCP: List Servers`.",
-        entry: |_, launch| json!({"type": "stdio", "command": launch.program, "args": launch.args}),
-        user_file: |directories| match OS {
-            "macos" => directories.home.join("Library/Application Support/Code/User/mcp.json"),
-            _ => directories.config.join("Code/User/mcp.json"),
-        },
-        project_file: Some(".vscode/mcp.json"),
-        alternative_extension: None,
-    },
-    Host {
-        id: "zed",
-        name: "Zed",
-        format: Format::JsonWithComments,
-        servers_key: "context_servers",
-        next_step: "Zed starts the server by itself; the agent panel's settings list it.",
-        entry: |_, launch| json!({"source": "custom", "command": launch.program, "args": launch.args, "env": {}}),
-        user_file: |directories| directories.dot_config().join("zed/settings.json"),
-        project_file: Some(".zed/settings.json"),
-        alternative_extension: None,
-    },
-    Host {
-        id: "goose",
-        name: "goose",
-        format: Format::Yaml,
-        servers_key: "extensions",
-        next_step: "Start a new session.",
-        entry: |name, launch| {
-            json!({
-                "enabled": true,
-                "type": "stdio",
-                "name": name,
-                "description": "Precise file edits with a journal and undo",
-                "cmd": launch.program,
-                "args": launch.args,
-                "envs": {},
-                "env_keys": [],
-                "timeout": 300,
-            })
-        },
-        user_file: |directories| directories.dot_config().join("goose/config.yaml"),
-        project_file: None,
-        alternative_extension: None,
-    },
-    Host {
-        id: "opencode",
-        name: "opencode",
-        format: Format::JsonWithComments,
-        servers_key: "mcp",
-        next_step: "Start a new session.",
-        entry: |_, launch| {
-            let command: Vec<&String> = std::iter::once(&launch.program).chain(&launch.args).collect();
-            json!({"type": "local", "command": command, "enabled": true})
-        },
-        user_file: |directories| directories.config.join("opencode/opencode.json"),
-        project_file: Some("opencode.json"),
-        alternative_extension: Some("jsonc"),
-    },
-];
+/// Settings files and the place of servers in them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// The first that exists is used; if none does, the first is created. Templates as in [`Directories::resolve`].
+    pub(crate) files: &'static [&'static str],
+    /// The same on Windows, where it differs.
+    pub(crate) windows_files: &'static [&'static str],
+    pub(crate) format: Format,
+    /// The keys of the mapping or list that contains the servers.
+    pub(crate) servers: &'static [&'static str],
+    pub(crate) container: Container,
+    /// An entry as JSON. The strings `{program}`, `{args}`, `{words}` (both) and `{name}` are replaced.
+    pub(crate) entry: &'static str,
+    /// What a new file starts with.
+    pub(crate) initial: &'static str,
+}
+
+/// What the servers are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Container {
+    /// A mapping from names to servers.
+    Mapping,
+    /// A list of servers that have a `name`.
+    List,
+}
+
+/// Files with permissions.
+#[derive(Debug)]
+pub(crate) struct PermissionFiles {
+    pub(crate) user: &'static str,
+    pub(crate) project: &'static str,
+    pub(crate) format: Format,
+}
+
+/// What shows that a host is installed.
+#[derive(Debug)]
+pub(crate) struct Traces {
+    pub(crate) programs: &'static [&'static str],
+    pub(crate) paths: &'static [&'static str],
+}
+
+/// How a host treats the server's edits.
+#[derive(Debug)]
+pub(crate) enum Approval {
+    /// It runs them without asking.
+    Unasked,
+    /// It asks, or refuses if nobody is there to ask. These additions allow them.
+    Allow { otherwise: &'static str, additions: &'static [Extra] },
+    /// It asks, and only the user can change that, in this way.
+    ByHand(&'static str),
+}
+
+/// How a host's own edit tools are switched off.
+#[derive(Debug)]
+pub(crate) enum BuiltinEdits {
+    /// By these additions.
+    Off(&'static [Extra]),
+    /// Only in this way.
+    ByHand(&'static str),
+}
+
+/// An addition to a host's settings besides the server. In templates, `{name}` is the server's name; one that contains
+/// `{tool}` stands for one string per tool.
+#[derive(Debug)]
+pub(crate) enum Extra {
+    /// A field of the server's entry, with a value as JSON.
+    EntryField(&'static str, &'static str),
+    /// A field of the server's entry that lists its tools.
+    EntryTools(&'static str),
+    /// Items of a list in the permissions file if the host has one, else in the servers' file.
+    Items { list: &'static [&'static str], templates: &'static [&'static str] },
+    /// Fields of a mapping in the servers' file, all with this value as JSON.
+    Fields { mapping: &'static [&'static str], templates: &'static [&'static str], value: &'static str },
+}
+
+/// The command by which a host lists its servers.
+#[derive(Debug)]
+pub(crate) struct ListCommand {
+    pub(crate) program: &'static str,
+    pub(crate) args: &'static [&'static str],
+    /// Whether it starts the servers and says which of them work.
+    pub(crate) connects: bool,
+}
+
+/// What the user wants besides the server itself.
+#[derive(Debug, Clone, Default)]
+pub struct Extras {
+    /// Let the server edit without asking.
+    pub allow_edits: bool,
+    /// Switch the host's own edit tools off.
+    pub disable_builtin_edits: bool,
+    /// The names of the server's tools, for hosts that allow tools one by one.
+    pub tools: Vec<String>,
+}
+
+/// A value that an installation adds to a settings file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Addition {
+    pub(crate) place: Place,
+    pub(crate) value: Value,
+}
 
 impl Host {
-    /// The host with this identifier.
-    pub fn find(id: &str) -> Option<&'static Self> {
-        HOSTS.iter().find(|host| host.id == id)
+    /// Whether the host seems to be installed for this user.
+    pub fn is_present(&self) -> bool {
+        let exists = |directories: &Directories| {
+            self.traces.paths.iter().any(|template| directories.resolve(template).exists())
+        };
+        Directories::has_program(self.traces.programs)
+            || Directories::from_env().is_some_and(|all| exists(&all))
+    }
+
+    /// Whether projects can have settings of their own.
+    pub fn has_project_settings(&self) -> bool {
+        self.project.is_some()
+    }
+
+    /// What the host does about edits unless [`Extras::allow_edits`] is given; `None` if it does not ask.
+    pub fn approval_note(&self) -> Option<String> {
+        match &self.approval {
+            Approval::Unasked => None,
+            Approval::Allow { otherwise, .. } => Some(format!(
+                "{otherwise} With `--allow-edits` it runs Slipstitch's edits unasked; Slipstitch itself still asks about protected paths."
+            )),
+            Approval::ByHand(note) => Some((*note).into()),
+        }
+    }
+
+    /// Why an installation with these extras does less than they ask for; one line each.
+    pub fn unsupported_extras(&self, extras: &Extras) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let (true, Approval::ByHand(note)) = (extras.allow_edits, &self.approval) {
+            notes.push(format!("`--allow-edits` changes nothing here. {note}"));
+        }
+        if let (true, BuiltinEdits::ByHand(note)) = (extras.disable_builtin_edits, &self.builtin_edits) {
+            notes.push(format!("`--disable-builtin-edits` changes nothing here: {note}"));
+        }
+        notes
+    }
+
+    /// What these extras add besides the server.
+    pub(crate) fn extras(&self, extras: &Extras) -> Vec<&'static Extra> {
+        let allow: &'static [Extra] = match &self.approval {
+            Approval::Allow { additions, .. } if extras.allow_edits => additions,
+            _ => &[],
+        };
+        let off: &'static [Extra] = match &self.builtin_edits {
+            BuiltinEdits::Off(additions) if extras.disable_builtin_edits => additions,
+            _ => &[],
+        };
+        allow.iter().chain(off).collect()
+    }
+}
+
+impl Settings {
+    /// The candidates for the settings file, the one to create first.
+    pub(crate) fn candidates(&self, directories: &Directories) -> Vec<PathBuf> {
+        let windows = directories.is_windows() && !self.windows_files.is_empty();
+        let files = if windows { self.windows_files } else { self.files };
+        files.iter().map(|template| directories.resolve(template)).collect()
+    }
+
+    /// The candidates in a project.
+    pub(crate) fn candidates_in(&self, project: &Path) -> Vec<PathBuf> {
+        self.files.iter().map(|file| project.join(file)).collect()
+    }
+
+    /// The place of a server.
+    pub(crate) fn place(&self, name: &str) -> Place {
+        match self.container {
+            Container::Mapping => Place::field(self.servers, name),
+            Container::List => Place::item(self.servers, name),
+        }
+    }
+
+    /// The key of the servers, for messages.
+    pub(crate) fn servers_key(&self) -> String {
+        self.servers.join(".")
     }
 
     /// The entry that starts a server, as this host writes it.
-    pub(crate) fn entry(&self, name: &str, launch: &Launch) -> Value {
-        (self.entry)(name, launch)
-    }
-
-    /// The user's settings file.
-    pub(crate) fn user_file(&self, directories: &Directories) -> PathBuf {
-        self.existing_variant((self.user_file)(directories))
-    }
-
-    /// The settings file of a project, if the host has such files.
-    pub(crate) fn project_file(&self, project: &Path) -> Option<PathBuf> {
-        self.project_file.map(|file| self.existing_variant(project.join(file)))
-    }
-
-    fn existing_variant(&self, file: PathBuf) -> PathBuf {
-        let variant = self.alternative_extension.map(|extension| file.with_extension(extension));
-        variant.filter(|variant| variant.exists() && !file.exists()).unwrap_or(file)
+    pub(crate) fn server(
+        &self,
+        name: &str,
+        launch: &Launch,
+        extras: &[&Extra],
+        tools: &[String],
+    ) -> Addition {
+        let mut entry = fill(&parse(self.entry), name, launch);
+        for extra in extras {
+            let (key, value) = match extra {
+                Extra::EntryField(key, value) => (key, parse(value)),
+                Extra::EntryTools(key) => (key, tools.into()),
+                Extra::Items { .. } | Extra::Fields { .. } => continue,
+            };
+            if let Value::Object(fields) = &mut entry {
+                fields.insert((*key).into(), value);
+            }
+        }
+        Addition { place: self.place(name), value: entry }
     }
 }
 
-/// The directories that hosts keep their settings in.
-#[derive(Debug, Clone)]
-pub(crate) struct Directories {
-    home: PathBuf,
-    /// The XDG configuration directory.
-    config: PathBuf,
-    claude: Option<PathBuf>,
-    codex: Option<PathBuf>,
-}
-
-impl Directories {
-    /// Reads them from the environment; `None` without a home directory.
-    pub(crate) fn from_env() -> Option<Self> {
-        let directory = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = directory("HOME")?;
-        Some(Self {
-            config: directory("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
-            claude: directory("CLAUDE_CONFIG_DIR"),
-            codex: directory("CODEX_HOME"),
-            home,
-        })
+impl Extra {
+    /// Whether it belongs in the permissions file.
+    pub(crate) fn is_permission(&self) -> bool {
+        matches!(self, Self::Items { .. })
     }
 
-    /// Where hosts keep their settings that follow XDG everywhere but on macOS.
-    fn dot_config(&self) -> PathBuf {
-        if OS == "macos" { self.home.join(".config") } else { self.config.clone() }
+    /// The values to add, apart from those in the server's entry.
+    pub(crate) fn additions(&self, name: &str, tools: &[String]) -> Vec<Addition> {
+        let expand = |templates: &[&str]| -> Vec<String> {
+            let expand_one = |template: &&str| match template.contains("{tool}") {
+                true => tools.iter().map(|tool| template.replace("{tool}", tool)).collect(),
+                false => vec![(*template).to_owned()],
+            };
+            templates.iter().flat_map(expand_one).map(|text| text.replace("{name}", name)).collect()
+        };
+        match self {
+            Self::EntryField(..) | Self::EntryTools(_) => Vec::new(),
+            Self::Items { list, templates } => {
+                let addition =
+                    |item: String| Addition { place: Place::item(list, &item), value: item.into() };
+                expand(templates).into_iter().map(addition).collect()
+            }
+            Self::Fields { mapping, templates, value } => {
+                let addition =
+                    |key: String| Addition { place: Place::field(mapping, &key), value: parse(value) };
+                expand(templates).into_iter().map(addition).collect()
+            }
+        }
+    }
+}
+
+/// Parses JSON of the table. A test parses all of it.
+fn parse(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Replaces the placeholders of an entry.
+fn fill(template: &Value, name: &str, launch: &Launch) -> Value {
+    match template {
+        Value::String(text) => match text.as_str() {
+            "{program}" => launch.program.clone().into(),
+            "{args}" => launch.args.clone().into(),
+            "{words}" => std::iter::once(&launch.program).chain(&launch.args).cloned().collect(),
+            "{name}" => name.into(),
+            other => other.into(),
+        },
+        Value::Object(fields) => {
+            let filled = fields.iter().map(|(key, value)| (key.clone(), fill(value, name, launch)));
+            Value::Object(filled.collect::<Map<_, _>>())
+        }
+        other => other.clone(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn directories() -> Directories {
-        Directories { home: "/h".into(), config: "/h/.config".into(), claude: None, codex: None }
-    }
-
-    fn host(id: &str) -> &'static Host {
-        Host::find(id).unwrap()
-    }
+    use crate::hosts::HOSTS;
+    use serde_json::json;
 
     #[test]
-    #[cfg(target_os = "linux")]
-    fn every_host_has_its_files() {
-        let files = [
-            ("claude-code", "/h/.claude.json", Some("/p/.mcp.json")),
-            ("codex", "/h/.codex/config.toml", Some("/p/.codex/config.toml")),
-            ("cursor", "/h/.cursor/mcp.json", Some("/p/.cursor/mcp.json")),
-            ("vscode", "/h/.config/Code/User/mcp.json", Some("/p/.vscode/mcp.json")),
-            ("zed", "/h/.config/zed/settings.json", Some("/p/.zed/settings.json")),
-            ("goose", "/h/.config/goose/config.yaml", None),
-            ("opencode", "/h/.config/opencode/opencode.json", Some("/p/opencode.json")),
-        ];
-        assert_eq!(files.map(|(id, ..)| id).as_slice(), HOSTS.iter().map(|host| host.id).collect::<Vec<_>>());
-        for (id, user, project) in files {
-            assert_eq!(host(id).user_file(&directories()), Path::new(user));
-            assert_eq!(host(id).project_file(Path::new("/p")).as_deref(), project.map(Path::new));
+    fn every_json_text_of_the_table_is_valid() {
+        let is_valid = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+        for host in HOSTS {
+            for settings in std::iter::once(&host.user).chain(&host.project) {
+                assert!(parse(settings.entry).is_object(), "{}", host.id);
+            }
+            let all = Extras { allow_edits: true, disable_builtin_edits: true, tools: vec!["t".into()] };
+            for extra in host.extras(&all) {
+                match extra {
+                    Extra::EntryField(_, value) | Extra::Fields { value, .. } => {
+                        assert!(is_valid(value), "{}: {value}", host.id);
+                    }
+                    Extra::EntryTools(_) | Extra::Items { .. } => {}
+                }
+            }
         }
     }
 
     #[test]
-    fn environment_variables_relocate_settings() {
-        let moved = Directories { claude: Some("/c".into()), codex: Some("/x".into()), ..directories() };
-        assert_eq!(host("claude-code").user_file(&moved), Path::new("/c/.claude.json"));
-        assert_eq!(host("codex").user_file(&moved), Path::new("/x/config.toml"));
+    fn notes_are_one_line_and_name_the_flag_that_works() {
+        for host in HOSTS {
+            let all = Extras { allow_edits: true, disable_builtin_edits: true, tools: vec![] };
+            let notes = host.approval_note().into_iter().chain(host.unsupported_extras(&all));
+            for note in notes.chain([host.next_step.to_owned()]) {
+                assert!(note.ends_with('.') && !note.contains('\n'), "{}: {note}", host.id);
+            }
+            let offers = host.approval_note().is_some_and(|note| note.contains("--allow-edits"));
+            assert_eq!(offers, matches!(host.approval, Approval::Allow { .. }), "{}", host.id);
+        }
     }
 
     #[test]
-    fn an_existing_opencode_jsonc_file_is_used() {
-        let project = tempfile::tempdir().unwrap();
-        let file = |name: &str| Some(project.path().join(name));
-        let found = || host("opencode").project_file(project.path());
-        assert_eq!(found(), file("opencode.json"));
-        std::fs::write(project.path().join("opencode.jsonc"), "{}").unwrap();
-        assert_eq!(found(), file("opencode.jsonc"));
-        std::fs::write(project.path().join("opencode.json"), "{}").unwrap();
-        assert_eq!(found(), file("opencode.json"));
+    fn templates_expand_to_names_and_tools() {
+        let tools = ["edit_file".to_owned(), "patch".to_owned()];
+        let extra = Extra::Items { list: &["p"], templates: &["mcp_{name}_{tool}", "x"] };
+        let items: Vec<Value> = extra.additions("s", &tools).into_iter().map(|added| added.value).collect();
+        assert_eq!(items, [json!("mcp_s_edit_file"), json!("mcp_s_patch"), json!("x")]);
+        let launch = Launch::new("p", ["a"]);
+        let filled = fill(&json!({"a": "{words}", "b": {"c": "{name}"}, "d": ["{name}"]}), "s", &launch);
+        assert_eq!(filled, json!({"a": ["p", "a"], "b": {"c": "s"}, "d": ["{name}"]}));
     }
 }

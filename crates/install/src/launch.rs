@@ -44,12 +44,29 @@ pub fn server_args(dialects: &[String], roots: &[PathBuf], extra: &[String]) -> 
 
 /// Whether an entry starts a Slipstitch server, in the notation of any host.
 pub(crate) fn starts_slipstitch(entry: &Value) -> bool {
+    starts(entry, is_slipstitch)
+}
+
+/// Whether an entry starts this program with the subcommand `mcp`.
+pub(crate) fn starts_program(entry: &Value, program: &str) -> bool {
+    starts(entry, |name| name == program)
+}
+
+fn starts(entry: &Value, is_program: impl Fn(&str) -> bool) -> bool {
+    let words = command_line(entry);
+    let mut words = words.iter();
+    // Other programs have an `mcp` subcommand, too.
+    words.next().is_some_and(|program| is_program(program)) && words.take(2).any(|word| *word == "mcp")
+}
+
+/// The program and its arguments, in the notation of any host.
+fn command_line(entry: &Value) -> Vec<&str> {
+    // Cline's own notation nests the command.
+    let entry = entry.get("transport").filter(|inner| inner.is_object()).unwrap_or(entry);
     let list = |field: &str| entry.get(field).and_then(Value::as_array).into_iter().flatten();
     let program = ["command", "cmd"].into_iter().filter_map(|field| entry.get(field)?.as_str()).next();
     let words = list("command").chain(list("args")).filter_map(Value::as_str);
-    let mut command_line = program.into_iter().chain(words);
-    // Other programs have an `mcp` subcommand, too.
-    command_line.next().is_some_and(is_slipstitch) && command_line.take(2).any(|word| word == "mcp")
+    program.into_iter().chain(words).collect()
 }
 
 fn is_slipstitch(program: &str) -> bool {
@@ -72,6 +89,10 @@ mod tests {
         assert!(starts_slipstitch(&json!({"command": "/x/slipstitch", "args": ["mcp", "--root", "/a"]})));
         assert!(starts_slipstitch(&json!({"type": "local", "command": ["slipstitch", "mcp"]})));
         assert!(starts_slipstitch(&json!({"cmd": "slipstitch", "args": ["mcp"]})));
+        let nested = json!({"transport": {"type": "stdio", "command": "slipstitch", "args": ["mcp"]}});
+        assert!(starts_slipstitch(&nested));
+        assert!(starts_program(&json!({"command": "/x/wrapper", "args": ["mcp"]}), "/x/wrapper"));
+        assert!(!starts_program(&json!({"command": "/x/wrapper"}), "/x/wrapper"));
         for other in [
             json!({"command": "npx", "args": ["-y", "x"]}),
             json!({"command": "docker", "args": ["mcp", "gateway", "run"]}),

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use crate::host::Host;
 use crate::launch::PROGRAM_NAME;
 use crate::target::Scope;
 
@@ -16,14 +17,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// Finds the best name for the running executable: `slipstitch` if the `PATH` leads to it, else its full path. A
-    /// project's settings are shared with other machines, so they always get the plain name.
-    pub fn locate(scope: &Scope) -> Self {
+    /// Finds the best name for the running executable: `slipstitch` if the `PATH` leads to it, else its full path, which
+    /// desktop programs always get because they may have another `PATH`. A project's settings are shared with other
+    /// machines, so they always get the plain name.
+    pub fn locate(host: &Host, scope: &Scope) -> Self {
         let current = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
         let path = std::env::var_os("PATH");
         let is_on_path = current.as_deref().is_none_or(|current| is_first_on_path(path.as_deref(), current));
         match (current, scope) {
-            (Some(current), Scope::User) if !is_on_path => {
+            (Some(current), Scope::User) if !is_on_path || host.is_desktop => {
                 Self { name: current.to_string_lossy().into_owned(), is_found: true }
             }
             _ => Self { name: PROGRAM_NAME.into(), is_found: is_on_path },

@@ -28,8 +28,8 @@ use slipstitch::core::text::{Span, Splices};
 use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, state};
 
 use crate::error::Error;
-use crate::folders;
 use crate::format::FormatError;
+use crate::record::{Record, describe_removal};
 
 /// The session that installations belong to in the journal.
 const SESSION: &str = "mcp-install";
@@ -58,12 +58,16 @@ pub(crate) struct SettingsFile {
     snapshots: Snapshots,
 }
 
-/// A change in the journal that installed an entry.
+/// A change in the journal that installed something.
 pub(crate) struct RecordedInstall {
     pub(crate) change: ChangeId,
-    /// How many directories it created.
-    pub(crate) folders: usize,
+    /// Whether the file is as this change left it.
+    pub(crate) is_current: bool,
+    pub(crate) record: Record,
 }
+
+/// How many of the latest changes to a file are searched for installations.
+const MAX_CHANGES: usize = 64;
 
 impl SettingsFile {
     /// Opens a file and reads it. A symlink, as in a dotfiles repository, is followed.
@@ -82,7 +86,7 @@ impl SettingsFile {
         let files = DiskWorkspace::open(folder, &state::locks(&state), config.fsync)
             .map_err(|error| unusable(error.into()))?;
         let journal = SqliteJournal::open(&state, files.root()).map_err(Report::from)?;
-        let journal = journal.with_fsync(config.fsync).map_err(Report::from)?;
+        let journal = journal.with_fsync(config.fsync);
         let path = FilePath::parse(name, &[], Absolute::Refused).map_err(|error| unusable(error.into()))?;
         let mut snapshots = Snapshots::default();
         let snapshot = match files.read(&path).map_err(Report::from)? {
@@ -105,8 +109,12 @@ impl SettingsFile {
     }
 
     /// Changes the content, unless the file has changed since it was opened. The journal records the change with this
-    /// description.
-    pub(crate) fn write(&self, content: &str, description: &str) -> Result<Report, Error> {
+    /// description. Returns its identifier and the report.
+    pub(crate) fn write(
+        &self,
+        content: &str,
+        description: &str,
+    ) -> Result<(Option<ChangeId>, Report), Error> {
         let before = self.snapshots.bytes(&self.path);
         let splices = diff(before, content.as_bytes());
         let change = FileChange {
@@ -127,30 +135,47 @@ impl SettingsFile {
         self.commit(changes, description)
     }
 
-    fn commit(&self, changes: ChangeSet, description: &str) -> Result<Report, Error> {
+    fn commit(&self, changes: ChangeSet, description: &str) -> Result<(Option<ChangeId>, Report), Error> {
         let rules = EditRules { shrink: Shrink::Allowed, ..EditRules::STRICT };
         let description = Some(description.into());
         // The user asked for exactly this change.
         let mut approver = current_user();
         let report =
             self.engine().land_changes(changes, &self.snapshots, rules, origin(), description, &mut approver);
-        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
+        match report.outcome {
+            Outcome::Applied => Ok((report.change, without_content(report))),
+            _ => Err(report.into()),
+        }
     }
 
-    /// The installation with this description that left the file as it is now, if the journal has one.
-    pub(crate) fn last_install(&self, description: &str) -> Option<RecordedInstall> {
+    /// The installations with this label that were neither undone nor followed by a removal, latest first.
+    pub(crate) fn installs(&self, label: &str) -> Vec<RecordedInstall> {
         let filter = Filter {
             path: Some(self.path.clone()),
             session: Some(SESSION.into()),
             undo: Some(UndoFilter::Undoable),
-            limit: Some(1),
+            limit: Some(MAX_CHANGES),
             ..Filter::default()
         };
-        let last = self.journal.list(&filter).ok()?.into_iter().next()?;
-        let file = last.files.iter().find(|file| file.path_after.as_ref() == Some(&self.path))?;
-        let is_current = file.hash_after? == self.snapshots.get(&self.path)?.hash();
-        let folders = folders::parse_count(last.description.as_deref()?, description)?;
-        is_current.then_some(RecordedInstall { change: last.id, folders })
+        let changes = self.journal.list(&filter).unwrap_or_default();
+        let removal = describe_removal(label);
+        let current = self.snapshots.get(&self.path).map(Snapshot::hash);
+        let mut is_latest = true;
+        let mut installs = Vec::new();
+        for change in changes {
+            let description = change.description.as_deref().unwrap_or_default();
+            if description == removal {
+                break;
+            }
+            let file = change.files.iter().find(|file| file.path_after.as_ref() == Some(&self.path));
+            let after = file.and_then(|file| file.hash_after);
+            if let Some(record) = Record::parse(description, label) {
+                let is_current = is_latest && after.is_some() && after == current;
+                installs.push(RecordedInstall { change: change.id, is_current, record });
+            }
+            is_latest = false;
+        }
+        installs
     }
 
     /// Undoes a change, byte for byte.
@@ -181,6 +206,15 @@ pub(crate) fn exists(file: &Path) -> Result<bool, Error> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
         Err(error) => Err(Error::unusable(file, error)),
     }
+}
+
+/// The content of a file; empty if it does not exist.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    if !exists(file)? {
+        return Ok(Vec::new());
+    }
+    refuse_dangling_link(file)?;
+    std::fs::read(file).map_err(|error| Error::unusable(file, error))
 }
 
 /// Refuses a file that is a symlink to nothing, or is below a directory that is one.

@@ -1,12 +1,13 @@
 //! Which entry in which settings file.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::directories::Directories;
 use crate::error::Error;
-use crate::format::EntryPath;
-use crate::host::{Directories, Host};
+use crate::format::Format;
+use crate::host::{Host, Settings};
 use crate::launch::PROGRAM_NAME;
 
 /// One server entry in one of a host's settings files.
@@ -41,23 +42,58 @@ pub struct InvalidServerName;
 impl Target {
     /// The path of the settings file, which need not exist.
     pub fn file(&self) -> Result<PathBuf, Error> {
+        let candidates = self.candidates()?;
+        let existing = candidates.iter().find(|file| file.exists());
+        existing.or(candidates.first()).cloned().ok_or(Error::NoProjectFile { host: self.host.name })
+    }
+
+    /// The key under which the file lists its servers.
+    pub fn servers_key(&self) -> Result<String, Error> {
+        Ok(self.settings()?.servers_key())
+    }
+
+    /// The files that the host reads servers from, the one to create first.
+    pub(crate) fn candidates(&self) -> Result<Vec<PathBuf>, Error> {
+        let settings = self.settings()?;
         match &self.scope {
-            Scope::User => Ok(self.host.user_file(&Directories::from_env().ok_or(Error::NoHome)?)),
-            Scope::Project(root) => {
-                let project = std::path::absolute(root).map_err(|error| Error::bad_root(root, error))?;
-                if !project.is_dir() {
-                    return Err(Error::bad_root(&project, "it is not a directory"));
-                }
-                let file = self.host.project_file(&project);
-                file.ok_or(Error::NoProjectFile { host: self.host.name })
+            Scope::User => Ok(settings.candidates(&Directories::from_env().ok_or(Error::NoHome)?)),
+            Scope::Project(root) => Ok(settings.candidates_in(&project_directory(root)?)),
+        }
+    }
+
+    /// What is known about the settings of this scope.
+    pub(crate) fn settings(&self) -> Result<&'static Settings, Error> {
+        match self.scope {
+            Scope::User => Ok(&self.host.user),
+            Scope::Project(_) => {
+                self.host.project.as_ref().ok_or(Error::NoProjectFile { host: self.host.name })
             }
         }
     }
 
-    /// Where in the file the entry is.
-    pub(crate) fn path(&self) -> EntryPath<'_> {
-        [self.host.servers_key, self.name.as_str()]
+    /// The host's second file, for permissions, if it has one.
+    pub(crate) fn permissions_file(&self) -> Result<Option<(PathBuf, Format)>, Error> {
+        let Some(files) = &self.host.permissions else { return Ok(None) };
+        let path = match &self.scope {
+            Scope::User => Directories::from_env().ok_or(Error::NoHome)?.resolve(files.user),
+            Scope::Project(root) => project_directory(root)?.join(files.project),
+        };
+        Ok(Some((path, files.format)))
     }
+
+    /// The scope and the server, for descriptions in the journal.
+    pub(crate) fn label(&self) -> String {
+        let scope = match self.scope {
+            Scope::User => "user",
+            Scope::Project(_) => "project",
+        };
+        format!("{scope} settings of {}, server {}", self.host.id, self.name)
+    }
+}
+
+fn project_directory(root: &Path) -> Result<PathBuf, Error> {
+    let project = std::path::absolute(root).map_err(|error| Error::bad_root(root, error))?;
+    if project.is_dir() { Ok(project) } else { Err(Error::bad_root(&project, "it is not a directory")) }
 }
 
 impl ServerName {
@@ -119,5 +155,21 @@ mod tests {
         assert!(matches!(missing, Err(Error::BadRoot { .. })), "{missing:?}");
         let goose = target("goose", root.path().into()).file();
         assert!(matches!(goose, Err(Error::NoProjectFile { host: "goose" })), "{goose:?}");
+    }
+
+    #[test]
+    fn the_first_existing_file_is_used() {
+        let project = tempfile::tempdir().unwrap();
+        let target = Target {
+            host: Host::find("opencode").unwrap(),
+            scope: Scope::Project(project.path().into()),
+            name: ServerName::default(),
+        };
+        let assert_file = |name: &str| assert_eq!(target.file().unwrap(), project.path().join(name));
+        assert_file("opencode.json");
+        std::fs::write(project.path().join("opencode.jsonc"), "{}").unwrap();
+        assert_file("opencode.jsonc");
+        std::fs::write(project.path().join("opencode.json"), "{}").unwrap();
+        assert_file("opencode.json");
     }
 }

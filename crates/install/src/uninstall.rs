@@ -1,6 +1,6 @@
-//! Removing an entry from a settings file.
+//! Removing a server, and what was installed with it, from a host's settings.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 use slipstitch::core::report::Report;
@@ -8,20 +8,34 @@ use slipstitch::core::report::Report;
 use crate::display;
 use crate::error::Error;
 use crate::folders;
+use crate::format::{Format, FormatError, Place};
+use crate::host::Extras;
 use crate::install::{Change, OnConflict};
-use crate::launch::starts_slipstitch;
-use crate::settings_file::{Options, SettingsFile, exists};
+use crate::launch::{starts_program, starts_slipstitch};
+use crate::record::describe_removal;
+use crate::settings_file::{Options, RecordedInstall, SettingsFile, exists, read};
 use crate::target::Target;
+
+/// Which entries a removal may take for ours.
+#[derive(Debug, Clone)]
+pub struct Removal {
+    /// What to do about an entry that starts another program.
+    pub on_conflict: OnConflict,
+    /// A program that our entry may start besides Slipstitch and the one that the journal knows.
+    pub program: Option<String>,
+}
 
 /// The outcome of a removal.
 #[derive(Debug)]
 pub enum Uninstalled {
-    /// The file was changed.
+    /// Files were changed.
     Removed {
-        /// What changed.
-        change: Box<Change>,
+        /// The change of each file.
+        changes: Vec<Change>,
         /// Whether an entry for another program, which the installation had replaced, is back.
         restored: bool,
+        /// The engine's report on the last of them. It contains no text of the file.
+        report: Box<Report>,
     },
     /// There was no such entry.
     NotInstalled {
@@ -30,64 +44,194 @@ pub enum Uninstalled {
     },
 }
 
+/// Values and where they are.
+type Values = Vec<(Place, Value)>;
+
+/// Our values in one file.
+struct Ours {
+    values: Values,
+    installs: Vec<RecordedInstall>,
+}
+
+/// One settings file that may contain something of ours.
+struct Candidate {
+    file: PathBuf,
+    format: Format,
+    /// The place of the server, if it belongs in this file.
+    server: Option<Place>,
+}
+
 impl Target {
-    /// Removes the entry. A file that is unchanged since [`Target::install`] is restored byte for byte, or deleted if it
-    /// did not exist before. From any other file, only the entry is removed.
-    pub fn uninstall(&self, on_conflict: OnConflict, options: &Options) -> Result<Uninstalled, Error> {
-        let file = self.file()?;
-        let Some((removed, mut report)) = self.remove_entry(&file, on_conflict, options)? else {
-            return Ok(Uninstalled::NotInstalled { file });
-        };
-        // Undoing a forced installation may bring back an entry from an installation before it.
-        let mut remaining = self.current_entry(&file, options)?;
-        while remaining.as_ref().is_some_and(starts_slipstitch) {
-            let Some((_, next)) = self.remove_entry(&file, on_conflict, options)? else { break };
-            report = next;
-            remaining = self.current_entry(&file, options)?;
+    /// Whether one of the settings files has an entry with this name, whatever it starts.
+    pub fn is_installed(&self) -> Result<bool, Error> {
+        let settings = self.settings()?;
+        let place = settings.place(self.name.as_str());
+        for file in self.candidates()? {
+            let text = read(&file)?;
+            let text = std::str::from_utf8(&text).map_err(|error| Error::unsafe_edit(&file, error))?;
+            let found = settings.format.find(text, &place);
+            if found.map_err(|error| Error::unsafe_edit(&file, error))?.is_some() {
+                return Ok(true);
+            }
         }
-        let diff = display::show_removal(self.host.format, self.path(), &removed, remaining.as_ref());
-        let change = Box::new(Change::new(file, diff, report));
-        Ok(Uninstalled::Removed { change, restored: remaining.is_some() })
+        Ok(false)
     }
 
-    /// Removes the entry that is in the file now, if there is one.
-    fn remove_entry(
+    /// What [`Target::uninstall`] would change. Nothing is written.
+    pub fn plan_uninstall(&self, removal: &Removal, options: &Options) -> Result<Vec<Change>, Error> {
+        let mut changes = Vec::new();
+        for candidate in self.removal_candidates()? {
+            if exists(&candidate.file)? {
+                let settings = SettingsFile::open(&candidate.file, options)?;
+                if let Some(ours) = self.find_ours(&candidate, &settings, removal)? {
+                    let diff = display::show_removal(candidate.format, &ours.values, &[]);
+                    changes.push(Change::new(candidate.file, diff));
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Removes the entry and what was installed with it. A file that is unchanged since [`Target::install`] is restored
+    /// byte for byte, or deleted if it did not exist before. From any other file, only our values are removed.
+    pub fn uninstall(&self, removal: &Removal, options: &Options) -> Result<Uninstalled, Error> {
+        let (mut changes, mut last, mut restored) = (Vec::new(), None, false);
+        for candidate in self.removal_candidates()? {
+            let Some((removed, mut report)) = self.remove_ours(&candidate, removal, options)? else {
+                continue;
+            };
+            // Undoing a forced installation may bring back an entry from an installation before it.
+            let mut remaining = candidate.current_server(options)?;
+            while remaining.as_ref().is_some_and(starts_slipstitch) {
+                let Some((_, next)) = self.remove_ours(&candidate, removal, options)? else { break };
+                report = next;
+                remaining = candidate.current_server(options)?;
+            }
+            restored |= remaining.is_some();
+            let back: Values = candidate.server.clone().into_iter().zip(remaining).collect();
+            let diff = display::show_removal(candidate.format, &removed, &back);
+            changes.push(Change::new(candidate.file, diff));
+            last = Some(Box::new(report));
+        }
+        match last {
+            Some(report) => Ok(Uninstalled::Removed { changes, restored, report }),
+            None => Ok(Uninstalled::NotInstalled { file: self.file()? }),
+        }
+    }
+
+    fn removal_candidates(&self) -> Result<Vec<Candidate>, Error> {
+        let settings = self.settings()?;
+        let server = Some(settings.place(self.name.as_str()));
+        let servers = self.candidates()?.into_iter().map(|file| Candidate {
+            file,
+            format: settings.format,
+            server: server.clone(),
+        });
+        let permissions =
+            self.permissions_file()?.map(|(file, format)| Candidate { file, format, server: None });
+        Ok(servers.chain(permissions).collect())
+    }
+
+    /// Removes what is ours in a file now; `None` if nothing is.
+    fn remove_ours(
         &self,
-        file: &Path,
-        on_conflict: OnConflict,
+        candidate: &Candidate,
+        removal: &Removal,
         options: &Options,
-    ) -> Result<Option<(Value, Report)>, Error> {
+    ) -> Result<Option<(Values, Report)>, Error> {
+        let file = &candidate.file;
         if !exists(file)? {
             return Ok(None);
         }
         let settings = SettingsFile::open(file, options)?;
-        let Some(entry) = self.find_entry(&settings)? else { return Ok(None) };
-        if on_conflict == OnConflict::Refuse && !starts_slipstitch(&entry) {
-            return Err(Error::ForeignEntry { file: file.into(), name: self.name.to_string() });
-        }
-        let report = match settings.last_install(&self.description()) {
+        let Some(ours) = self.find_ours(candidate, &settings, removal)? else { return Ok(None) };
+        let report = match ours.installs.first().filter(|install| install.is_current) {
             Some(install) => {
                 let report = settings.undo(install.change)?;
                 if !exists(file)? {
-                    folders::remove_empty(file, install.folders);
+                    folders::remove_empty(file, install.record.folders);
                 }
                 report
             }
             None => {
-                let content = self.host.format.remove(settings.text()?, self.path());
+                let content = without(candidate.format, settings.text()?, &ours);
                 let content = content.map_err(|error| settings.unsafe_edit(error))?;
-                settings.write(&content, "mcp uninstall")?
+                settings.write(&content, &describe_removal(&self.label()))?.1
             }
         };
-        Ok(Some((entry, report)))
+        Ok(Some((ours.values, report)))
     }
 
-    fn current_entry(&self, file: &Path, options: &Options) -> Result<Option<Value>, Error> {
-        if exists(file)? { self.find_entry(&SettingsFile::open(file, options)?) } else { Ok(None) }
+    /// The values in a file that an installation of this server added.
+    fn find_ours(
+        &self,
+        candidate: &Candidate,
+        settings: &SettingsFile,
+        removal: &Removal,
+    ) -> Result<Option<Ours>, Error> {
+        let find = |place: &Place| {
+            let found = candidate.format.find(settings.text()?, place);
+            found.map_err(|error| settings.unsafe_edit(error))
+        };
+        let installs = settings.installs(&self.label());
+        let mut values = Vec::new();
+        if let Some(place) = &candidate.server
+            && let Some(entry) = find(place)?
+        {
+            let programs = installs.iter().filter_map(|install| install.record.program.as_deref());
+            let mut programs = programs.chain(removal.program.as_deref());
+            let is_ours =
+                starts_slipstitch(&entry) || programs.any(|program| starts_program(&entry, program));
+            if !is_ours && removal.on_conflict == OnConflict::Refuse {
+                let file = candidate.file.clone();
+                return Err(Error::ForeignEntry { file, name: self.name.to_string() });
+            }
+            values.push((place.clone(), entry));
+        }
+        for place in self.extra_places(&installs) {
+            let is_new = values.iter().all(|(known, _)| *known != place);
+            // Where someone has put a value of another kind, nothing of ours is left.
+            if let (true, Ok(Some(value))) = (is_new, find(&place)) {
+                values.push((place, value));
+            }
+        }
+        Ok(if values.is_empty() { None } else { Some(Ours { values, installs }) })
     }
 
-    fn find_entry(&self, settings: &SettingsFile) -> Result<Option<Value>, Error> {
-        let found = self.host.format.find(settings.text()?, self.path());
+    /// Where the file may have values of ours besides the server: those that the journal knows, and those that name the
+    /// server.
+    fn extra_places(&self, installs: &[RecordedInstall]) -> Vec<Place> {
+        let recorded = installs.iter().flat_map(|install| install.record.added.clone());
+        let name = self.name.as_str();
+        let all = Extras { allow_edits: true, ..Extras::default() };
+        let named = self.host.extras(&all).into_iter().flat_map(|extra| extra.additions(name, &[]));
+        recorded.chain(named.map(|addition| addition.place)).collect()
+    }
+}
+
+impl Candidate {
+    /// The server's entry, if the file has one.
+    fn current_server(&self, options: &Options) -> Result<Option<Value>, Error> {
+        let Some(place) = &self.server else { return Ok(None) };
+        if !exists(&self.file)? {
+            return Ok(None);
+        }
+        let settings = SettingsFile::open(&self.file, options)?;
+        let found = self.format.find(settings.text()?, place);
         found.map_err(|error| settings.unsafe_edit(error))
     }
+}
+
+/// The content without our values and without the mappings and lists that were created for them and are empty now.
+fn without(format: Format, text: &str, ours: &Ours) -> Result<String, FormatError> {
+    let mut text = text.to_owned();
+    for (place, _) in &ours.values {
+        text = format.remove(&text, place)?;
+    }
+    let mut created: Vec<&Place> = ours.installs.iter().flat_map(|install| &install.record.created).collect();
+    created.sort_by_key(|place| std::cmp::Reverse(place.parents.len()));
+    for place in created {
+        text = format.remove_if_empty(&text, place).unwrap_or(text);
+    }
+    Ok(text)
 }

@@ -8,7 +8,7 @@
 //! | handshake | the server sends `elicitation/create`, and the call waits for the answer |
 //! | stateless | the call is answered with the form; the client repeats it with the filled form and the request state |
 //!
-//! If it cannot, or if the user does not decide, the proposal stays in the journal and the answer says how to review it.
+//! If it cannot, or if nobody decides, the proposal stays in the journal and the answer says that it waits.
 //! So nothing is lost when a client goes away.
 
 pub(crate) mod approver;
@@ -19,7 +19,7 @@ use slipstitch::Workspace;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::{Outcome, Refused, Status};
-use slipstitch::core::ports::approver::Decision;
+use slipstitch::core::ports::approver::{Decision, PENDING_HINT};
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::{Report, is_whole_diff};
 use tokio_util::sync::CancellationToken;
@@ -43,8 +43,10 @@ pub(crate) enum ApprovalOutcome {
         /// The user's reason, for the model.
         reason: Option<String>,
     },
-    /// The user closed the form, did not answer in time, or gave no valid answer.
+    /// The form was closed, not answered in time, or came back without a valid answer.
     Undecided,
+    /// The client declined faster than a person can, so nobody has decided.
+    Unattended,
     /// The client cancelled the call meanwhile.
     Cancelled,
 }
@@ -70,7 +72,7 @@ impl ApprovalOutcome {
             Self::Rejected { reason } => {
                 Some(Decision::Decline { by: approver.into(), reason: reason_text(reason) })
             }
-            Self::Undecided => None,
+            Self::Undecided | Self::Unattended => None,
             Self::Cancelled => Some(cancelled_decision()),
         }
     }
@@ -152,7 +154,7 @@ pub(crate) fn record_decision(
     approver: &str,
 ) -> Option<Report> {
     match outcome {
-        ApprovalOutcome::Undecided => None,
+        ApprovalOutcome::Undecided | ApprovalOutcome::Unattended => None,
         ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
         ApprovalOutcome::Rejected { reason } => {
             let report = workspace.reject(id, approver, reason.as_deref());
@@ -180,12 +182,15 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Rep
 
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
-    let message = format!("the change is waiting for approval as {id}: {}", proposal.reason);
-    let mut report = Report::new(Refused::PendingReview, message).hint(format!(
-        "Nothing has been written; the user decides. `slipstitch review show {id}` shows the change, `slipstitch review accept {id}` applies it."
-    ));
+    let message = format!("the change is waiting for review as {id}: {}", proposal.reason);
+    let mut report = Report::new(Refused::PendingReview, message).hint(PENDING_HINT);
     report.proposal = Some(id);
     report
+}
+
+/// What the model and the journal's reader are told about a form that nobody saw.
+pub(crate) fn unattended_note(approver: &str) -> String {
+    format!("{approver} declined the form; that was too fast for a person, so nobody has decided")
 }
 
 /// The report of a change that is too long for a form. It leaves the decision to the user and tells the model nothing that
@@ -195,9 +200,7 @@ pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
         "the change is waiting for the user's review as {id}: {}; it is too long for an approval form",
         one_line(&proposal.reason)
     );
-    let mut report = Report::custom(Status::Pending, "pending_review", message).hint(
-        "Nothing has been written. The user decides in the review queue; do not send it again, and continue with other work.",
-    );
+    let mut report = Report::custom(Status::Pending, "pending_review", message).hint(PENDING_HINT);
     report.proposal = Some(id);
     report
 }

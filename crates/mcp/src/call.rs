@@ -5,6 +5,7 @@ mod approval_flow;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
@@ -20,11 +21,19 @@ use tokio::sync::mpsc;
 use crate::approval::approver::CallApprover;
 use crate::call_queue::{FileAccess, Turn, touched_files};
 use crate::caller::Caller;
+use crate::engine_thread::EngineThread;
 use crate::progress::Progress;
 use crate::runtime::STOP_GRACE;
 use crate::server_state::ServerState;
 use crate::session::{Session, internal_failure};
-use crate::tool_result::{render_report, tool_result};
+use crate::tool_result::{Extras, render_report, tool_result};
+
+/// How much a call may compute once the input has ended. A script that pipes its requests wants the answers, so calls that
+/// were read are not dropped at once.
+const MAX_CPU_AFTER_END: Duration = Duration::from_millis(150);
+
+/// How often that is checked.
+const CPU_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A call that is being processed.
 pub(crate) struct Call {
@@ -137,7 +146,10 @@ impl Call {
         // A stopping server waits for the call, unless it is abandoned.
         let awaited = Arc::new(Mutex::new(Some(self.server.tasks.token())));
         let (token, until_done) = (cancel.clone(), awaited.clone());
+        let thread = EngineThread::default();
+        let own_thread = thread.clone();
         let run = move || {
+            own_thread.start();
             let _until_done = until_done;
             // The server may have been asked to stop while this waited for a thread.
             if stopping.is_cancelled() {
@@ -158,7 +170,7 @@ impl Call {
         let result = tokio::select! {
             biased;
             result = &mut running => result,
-            report = self.give_up_early() => {
+            report = self.give_up_early(&thread) => {
                 if cancel.cancel() {
                     // The thread stops at its next check and can write nothing from now on, so nobody has to wait for it.
                     awaited.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -178,18 +190,26 @@ impl Call {
     }
 
     /// Waits until a running call is no longer wanted, and returns the report for it.
-    async fn give_up_early(&self) -> Box<Report> {
+    async fn give_up_early(&self, thread: &EngineThread) -> Box<Report> {
         let stopped = async {
             self.server.stopping.cancelled().await;
             tokio::time::sleep(STOP_GRACE).await;
         };
+        let computed_long = async {
+            self.server.closing.cancelled().await;
+            while thread.cpu_time() < MAX_CPU_AFTER_END {
+                tokio::time::sleep(CPU_CHECK_INTERVAL).await;
+            }
+        };
         tokio::select! {
-            () = self.caller.cancelled.cancelled() => cancelled_report("the call was cancelled"),
-            () = self.server.give_up.cancelled() => {
-                cancelled_report("the client closed the connection, so the call was cancelled")
-            },
-            () = stopped => cancelled_report("the server is stopping, so the call was cancelled"),
+            () = self.caller.cancelled.cancelled() => return cancelled_report("the call was cancelled"),
+            () = computed_long => {},
+            () = stopped => {},
         }
+        cancelled_report(match self.server.stopping.is_cancelled() {
+            true => "the server is stopping, so the call was cancelled",
+            false => "the client closed the connection, so the call was cancelled",
+        })
     }
 
     async fn run_engine_with_progress(
@@ -242,7 +262,10 @@ impl Call {
     }
 
     fn respond(&self, answer: &Answer) -> CallToolResponse {
-        tool_result(self.tool, answer, self.caller.detail).into()
+        let structured = self.server.options.structured;
+        let requested = self.caller.extras;
+        let extras = Extras { structured, diff: requested.diff || structured, ..requested };
+        tool_result(self.tool, answer, extras).into()
     }
 
     fn respond_with_report(&self, report: Report) -> CallToolResponse {

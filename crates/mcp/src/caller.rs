@@ -1,5 +1,7 @@
 //! The client that makes a request, and what it supports.
 
+use std::time::Duration;
+
 use rmcp::RoleServer;
 use rmcp::model::{ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
@@ -8,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::display_text::client_name;
 use crate::in_flight::RequestCancellation;
-use crate::tool_result::{REPORT_KEY, ReportDetail};
+use crate::tool_result::{DIFF_KEY, Extras, REPORT_KEY};
 
 /// The two eras of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +29,15 @@ pub(crate) struct Caller {
     pub(crate) era: ProtocolEra,
     /// The client's own name.
     pub(crate) agent: Option<String>,
+    /// The client's own name and version.
+    pub(crate) client: Option<String>,
     /// Whether the client can show a form to the user.
     pub(crate) supports_forms: bool,
     /// Whether the client can list its root folders.
     pub(crate) supports_roots: bool,
     pub(crate) progress_token: Option<ProgressToken>,
-    pub(crate) detail: ReportDetail,
+    /// What the request asks for in addition to the text.
+    pub(crate) extras: Extras,
     pub(crate) cancelled: CancellationToken,
 }
 
@@ -45,28 +50,43 @@ impl Caller {
             // An empty capability means forms: they existed before there were other kinds.
             elicitation.form.is_some() || elicitation.url.is_none()
         });
+        let is_requested = |key: &str| context.meta.get(key) == Some(&Value::Bool(true));
         // Over stdio, the transport tracks cancellation itself.
         let cancellation = context.extensions.get::<RequestCancellation>();
         Self {
             peer: context.peer.clone(),
             era: if is_stateless { ProtocolEra::Stateless } else { ProtocolEra::Handshake },
             agent: context.client_info().and_then(|client| client_name(&client.name)),
+            client: context
+                .client_info()
+                .and_then(|client| client_name(&format!("{} {}", client.name, client.version))),
             supports_forms,
             supports_roots: capabilities.roots.is_some(),
             progress_token: context.meta.get_progress_token(),
-            detail: match context.meta.get(REPORT_KEY) {
-                Some(Value::Bool(true)) => ReportDetail::Full,
-                _ => ReportDetail::Summary,
+            extras: Extras {
+                structured: false,
+                diff: is_requested(DIFF_KEY),
+                report: is_requested(REPORT_KEY),
             },
             cancelled: cancellation.map_or(&context.ct, |cancellation| &cancellation.0).clone(),
         }
     }
 
-    /// The name under which the journal records an approval given through this client.
-    pub(crate) fn approver_name(&self) -> String {
-        match &self.agent {
-            Some(agent) => format!("a user via {agent}"),
-            None => "a user".into(),
+    /// How the journal names the source of a form's answer: the client, the channel, and how fast it answered. It does
+    /// not say that it was a person, because the server cannot know.
+    pub(crate) fn approver_name(&self, after: Option<Duration>) -> String {
+        let client = self.client.as_deref().unwrap_or("an unnamed client");
+        match after {
+            Some(after) => format!("{client} (form, after {})", seconds(after)),
+            None => format!("{client} (form)"),
         }
+    }
+}
+
+/// A duration in seconds, precise enough to tell a program's answer from a person's.
+fn seconds(time: Duration) -> String {
+    match time.as_secs_f64() {
+        time if time < 10.0 => format!("{time:.2} s"),
+        time => format!("{time:.0} s"),
     }
 }

@@ -6,21 +6,20 @@ use crate::tools::Catalogue;
 
 /// What applies to the tools of all dialects.
 const GENERAL: &str = "\
-These tools edit files under the server's root. An edit is applied exactly where you asked or not at all, and a call \
-succeeds or fails as a whole. A refusal writes nothing and says why, what the file contains instead, and what to send; \
-read it before you retry. Paths are relative to the root; anything outside is refused. Every change is journaled and can \
-be undone.";
+Paths are relative to the root; nothing outside it can be changed. An edit is applied exactly where you asked or not at \
+all. A refusal writes nothing and says why and what to send instead; read it before you retry.";
 
 const RESTRICTED: &str = "\
 This session is restricted: it can read files, but it cannot change them until the user allows it.";
 
 const APPROVAL: &str = "\
-Some changes need the user's approval. An answer that says a change is waiting for approval is not a failure: do not send \
-the change again.";
+Pending means that a change waits for the user's approval: nothing is written yet, only the user can approve it, and \
+sending it again does not help. Continue with other work and tell the user.";
 
-/// The server's instructions for the model.
-pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode) -> String {
-    let mut parts = vec![GENERAL];
+/// The server's instructions for the model; `root` describes the root.
+pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode, root: &str) -> String {
+    let general = format!("These tools edit files under {root}. {GENERAL}");
+    let mut parts = vec![general.as_str()];
     if mode == Mode::Restricted {
         parts.push(RESTRICTED);
     }
@@ -39,7 +38,8 @@ mod tests {
     fn instructions_contain_the_guide_of_every_dialect() {
         for dialect in BUILTIN {
             let catalogue = Catalogue::new(&[dialect.name.to_owned()]).unwrap();
-            let text = instructions(&catalogue, Mode::Unrestricted);
+            let text = instructions(&catalogue, Mode::Unrestricted, "the root `/x`");
+            assert!(text.starts_with("These tools edit files under the root `/x`. "), "{text}");
             assert!(
                 !dialect.guide.is_empty() && text.ends_with(dialect.guide.trim_end()),
                 "{}",
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn only_restricted_sessions_are_called_restricted() {
         let catalogue = Catalogue::new(&["xzatoma".into()]).unwrap();
-        assert!(instructions(&catalogue, Mode::Restricted).contains("restricted"));
-        assert!(!instructions(&catalogue, Mode::Unrestricted).contains("restricted"));
+        assert!(instructions(&catalogue, Mode::Restricted, "the root `/x`").contains("restricted"));
+        assert!(!instructions(&catalogue, Mode::Unrestricted, "the root `/x`").contains("restricted"));
     }
 }

@@ -25,6 +25,7 @@ mod call_queue;
 mod caller;
 mod change_watcher;
 mod display_text;
+mod engine_thread;
 mod error;
 mod http;
 mod in_flight;

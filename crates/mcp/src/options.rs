@@ -13,6 +13,11 @@ use crate::roots::{self, RootSource, RootsError};
 pub struct Options {
     /// Names of the dialects to serve.
     pub dialects: Vec<String>,
+    /// Names of the tools to offer; empty for each dialect's default.
+    pub tools: Vec<String>,
+    /// Whether results have structured content and diffs beside the text, and tools an output schema, for clients that are
+    /// programs. Hosts show models the structured content instead of the text, or both.
+    pub structured: bool,
     /// Where the root folders come from.
     pub roots: RootSource,
     /// The journal's folder, the settings file and how files are read and written.
@@ -25,18 +30,23 @@ pub struct Options {
     pub mode: Mode,
     /// How long to wait for the user to answer an approval form.
     pub approval_timeout: Duration,
+    /// The shortest time in which a person can decline a form. A host that declines faster has not shown it to anybody.
+    pub min_decline_time: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             dialects: vec!["native".into()],
+            tools: Vec::new(),
+            structured: false,
             roots: RootSource::default(),
             overrides: Overrides::default(),
             session: None,
             agent: None,
             mode: Mode::default(),
             approval_timeout: Duration::from_secs(10 * 60),
+            min_decline_time: Duration::from_secs(1),
         }
     }
 }

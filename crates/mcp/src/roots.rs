@@ -82,6 +82,23 @@ impl RootSource {
         Ok(())
     }
 
+    /// The roots, for the model; `asks_client` says whether the client will be asked for them.
+    pub(crate) fn describe(&self, asks_client: bool) -> String {
+        let folders = match self.known() {
+            Some(folders) => folders.to_vec(),
+            None if asks_client => return "the roots of the client's workspace".into(),
+            None => vec![PathBuf::from(".")],
+        };
+        let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let names: Vec<String> =
+            folders.iter().map(|folder| format!("`{}`", absolute(folder).display())).collect();
+        match &names[..] {
+            [name] => format!("the root {name}"),
+            [first, others @ ..] => format!("the root {first} and, by absolute path, {}", others.join(", ")),
+            [] => "the root".into(),
+        }
+    }
+
     /// The folders that are known without asking the client.
     pub fn known(&self) -> Option<&[PathBuf]> {
         [&self.given, &self.project].into_iter().find(|folders| !folders.is_empty()).map(Vec::as_slice)

@@ -108,6 +108,12 @@ impl Server {
         (caller, session)
     }
 
+    /// The instructions for the model of a client that lists its roots or does not.
+    fn instructions(&self, lists_roots: bool) -> String {
+        let options = &self.state.options;
+        instructions(&self.state.catalogue, options.mode, &options.roots.describe(lists_roots))
+    }
+
     async fn call(
         &self,
         name: &str,
@@ -122,9 +128,7 @@ impl Server {
         let (caller, session) = self.caller_and_session(context);
         let call = Call { server: self.state.clone(), session, caller, dialect, tool, arguments };
         // Boxed because the future is large and moved several times. Tracked because a stopping server waits for it.
-        let response = self.state.tasks.track_future(Box::pin(call.answer(reply))).await;
-        self.state.answered.fetch_add(1, Ordering::Relaxed);
-        response
+        self.state.tasks.track_future(Box::pin(call.answer(reply))).await
     }
 
     /// Runs `work` with the caller's workspace and session name, on a thread that may block.
@@ -159,9 +163,7 @@ impl ServerHandler for Server {
         let about = Implementation::new("slipstitch", env!("CARGO_PKG_VERSION"))
             .with_title("Slipstitch")
             .with_description("Edits files exactly where asked or not at all, and can undo every change.");
-        ServerConfig::new(capabilities)
-            .with_server_info(about)
-            .with_instructions(instructions(&self.state.catalogue, self.state.options.mode))
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.instructions(false))
     }
 
     async fn initialize(
@@ -175,7 +177,10 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_request(message, None));
         }
         context.peer.set_peer_info(request.clone());
-        self.negotiate_initialize(&request)
+        let lists_roots = request.capabilities.roots.is_some() && self.state.clients == Clients::Single;
+        let mut result = self.negotiate_initialize(&request)?;
+        result.instructions = Some(self.instructions(lists_roots));
+        Ok(result)
     }
 
     async fn list_tools(

@@ -1,7 +1,6 @@
 //! What all clients of one server share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use slipstitch::Workspace;
@@ -45,17 +44,13 @@ pub(crate) struct ServerState {
     pub(crate) stopping: CancellationToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
     pub(crate) closing: CancellationToken,
-    /// The client is gone and its calls are taking long: those that are not writing are abandoned.
-    pub(crate) give_up: CancellationToken,
-    /// How many calls have been answered.
-    pub(crate) answered: AtomicU64,
     /// Calls in flight, and the engine's work.
     pub(crate) tasks: TaskTracker,
 }
 
 impl ServerState {
     pub(crate) fn new(options: Options, clients: Clients) -> Result<Arc<Self>, ServeError> {
-        let catalogue = Catalogue::new(&options.dialects)?;
+        let catalogue = Catalogue::with_tools(&options.dialects, &options.tools, options.structured)?;
         options.roots.check()?;
         let request_states = RequestStates::new(options.approval_timeout).map_err(ServeError::Start)?;
         let stopping = CancellationToken::new();
@@ -67,8 +62,6 @@ impl ServerState {
             listeners: Semaphore::new(MAX_LISTENERS),
             closing: stopping.child_token(),
             stopping,
-            give_up: CancellationToken::new(),
-            answered: AtomicU64::new(0),
             tasks: TaskTracker::new(),
             options,
         }))

@@ -12,36 +12,42 @@ use crate::tools::returns_file_text;
 /// The key in `_meta` with which a program requests the full report, and under which it is returned.
 pub(crate) const REPORT_KEY: &str = "slipstitch/report";
 
-/// The key in `_meta` under which a written change is returned as a unified diff, for clients that show it to the user.
-/// Models do not read it.
+/// The key in `_meta` with which a client requests the unified diff of a written change, to show it to the user, and under
+/// which it is returned.
 pub(crate) const DIFF_KEY: &str = "slipstitch/diff";
 
 /// The longest diff in `_meta`, in bytes.
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
-/// Whether a caller wants the full report in addition to the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportDetail {
-    Summary,
-    Full,
+/// What a caller wants in addition to the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Extras {
+    /// The outcome as structured content.
+    pub(crate) structured: bool,
+    /// The diff of a written change, in `_meta`.
+    pub(crate) diff: bool,
+    /// The full report, in `_meta`.
+    pub(crate) report: bool,
 }
 
 /// The engine's answer as a tool result. Refusals are results too, because the model has to read them.
-pub(crate) fn tool_result(tool: &Tool, answer: &Answer, detail: ReportDetail) -> CallToolResult {
+///
+/// By default the text is all there is. Many hosts show the model the structured content instead of the text, or both, and
+/// some show it the whole result.
+pub(crate) fn tool_result(tool: &Tool, answer: &Answer, extras: Extras) -> CallToolResult {
     let content = vec![ContentBlock::text(answer.text.clone())];
     let mut result = match answer.report.is_error() {
         true => CallToolResult::error(content),
         false => CallToolResult::success(content),
     };
-    // File contents are sent once, as text. Everything else is structured too: some hosts show the model nothing else.
-    if !(returns_file_text(tool) && answer.report.status() == Status::Shown) {
+    // File contents are sent once, as text, and so are errors: the model has to read every word of them.
+    let is_text_only = returns_file_text(tool) && answer.report.status() == Status::Shown;
+    if extras.structured && !is_text_only && !answer.report.is_error() {
         result.structured_content = Some(summary(answer));
     }
-    let mut meta = match detail {
-        ReportDetail::Full => full_report(answer),
-        ReportDetail::Summary => MetaObject::new(),
-    };
+    let mut meta = if extras.report { full_report(answer) } else { MetaObject::new() };
     if let (Status::Applied, Some(diff)) = (answer.report.status(), &answer.report.diff)
+        && (extras.diff || is_for_the_user(answer))
         && diff.len() <= MAX_DIFF_BYTES
     {
         meta.0.insert(DIFF_KEY.into(), diff.clone().into());
@@ -56,6 +62,11 @@ pub(crate) fn render_report(dialect: &Dialect, tool: &Tool, call: &Value, report
     Answer { text: rendered.text, payload: rendered.payload, report }
 }
 
+/// Whether the dialect says that the diff is for the user: the model only gets a confirmation.
+fn is_for_the_user(answer: &Answer) -> bool {
+    answer.payload.as_ref().is_some_and(|payload| payload.get("diff").is_some())
+}
+
 fn summary(answer: &Answer) -> Value {
     let report = &answer.report;
     let mut fields = Map::new();
@@ -67,6 +78,9 @@ fn summary(answer: &Answer) -> Value {
     }
     if let Some(proposal) = report.proposal {
         fields.insert("proposal".into(), proposal.to_string().into());
+    }
+    if let Some(log) = &report.log {
+        fields.insert("log".into(), json!(log));
     }
     fields.insert("files".into(), report.files.iter().map(file_summary).collect());
     if !report.warnings.is_empty() {

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool as ToolDefinition};
 use serde_json::{Value, json};
-use slipstitch::core::dialect::{Dialect, Effect, Tool, UnknownDialect};
+use slipstitch::core::dialect::{
+    Dialect, Effect, ListedFields, Tool, ToolSelection, UnknownDialect, UnknownTool,
+};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::core::settings::Settings;
@@ -16,6 +18,9 @@ use slipstitch::dialects::builtin;
 #[derive(Debug)]
 pub struct Catalogue {
     dialects: Vec<&'static Dialect>,
+    selection: ToolSelection,
+    /// Whether tools have an output schema.
+    structured: bool,
     /// The tool of each name, aliases included.
     by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)>,
     /// Built when a client first asks: schemas take longer than everything else at startup.
@@ -29,6 +34,9 @@ pub enum CatalogueError {
     /// There is no dialect of that name.
     #[error(transparent)]
     Unknown(#[from] UnknownDialect),
+    /// A chosen tool is not in the dialects.
+    #[error(transparent)]
+    UnknownTool(#[from] UnknownTool),
     /// No dialect was given.
     #[error("no dialect given")]
     Empty,
@@ -49,6 +57,7 @@ impl CatalogueError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown(error) => error.hint(),
+            Self::UnknownTool(error) => error.hint(),
             Self::Empty => "Choose one with `--dialect`, such as `--dialect native`.".into(),
             Self::Clash { first, second, .. } => format!(
                 "Serve only one of them, or run two servers: `slipstitch mcp --dialect {first}` and `slipstitch mcp --dialect {second}`."
@@ -58,8 +67,17 @@ impl CatalogueError {
 }
 
 impl Catalogue {
-    /// The tools of these dialects, whose names must be unique.
+    /// The default tools of these dialects, whose names must be unique.
     pub fn new(dialects: &[String]) -> Result<Self, CatalogueError> {
+        Self::with_tools(dialects, &[], false)
+    }
+
+    /// The tools with these names, or the default ones if there are none, of these dialects.
+    pub fn with_tools(
+        dialects: &[String],
+        tools: &[String],
+        structured: bool,
+    ) -> Result<Self, CatalogueError> {
         let mut chosen: Vec<&'static Dialect> = Vec::new();
         for name in dialects {
             let dialect = builtin().lookup(name)?;
@@ -70,9 +88,10 @@ impl Catalogue {
         if chosen.is_empty() {
             return Err(CatalogueError::Empty);
         }
+        let selection = ToolSelection::new(tools, &chosen)?;
         let mut by_name: HashMap<&'static str, (&'static Dialect, &'static Tool)> = HashMap::new();
         for dialect in &chosen {
-            for tool in dialect.callable_tools() {
+            for tool in dialect.callable_tools().filter(|tool| selection.allows(dialect, tool)) {
                 for name in [tool.name].iter().chain(tool.aliases) {
                     if let Some((first, _)) = by_name.insert(name, (dialect, tool)) {
                         return Err(CatalogueError::Clash {
@@ -84,7 +103,7 @@ impl Catalogue {
                 }
             }
         }
-        Ok(Self { dialects: chosen, by_name, definitions: OnceLock::new() })
+        Ok(Self { dialects: chosen, selection, structured, by_name, definitions: OnceLock::new() })
     }
 
     /// The dialects, in the order in which they were given.
@@ -99,12 +118,12 @@ impl Catalogue {
 
     /// The report of a call to a tool that does not exist.
     pub(crate) fn unknown_tool(&self, name: &str) -> Report {
-        if let [dialect] = self.dialects[..]
+        if let ([dialect], true) = (&self.dialects[..], self.selection == ToolSelection::default())
             && let Err(report) = builtin().lookup_tool(dialect, name)
         {
             return *report;
         }
-        let names = quote_names(self.dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name));
+        let names = quote_names(self.listed_tools().map(|(_, tool)| tool.name));
         Report::custom(Status::Invalid, "unknown_tool", format!("unknown tool `{name}`"))
             .hint(format!("Available tools: {names}."))
     }
@@ -112,12 +131,19 @@ impl Catalogue {
     /// The result of `tools/list`.
     pub(crate) fn definitions(&self) -> &[ToolDefinition] {
         self.definitions.get_or_init(|| {
+            let fields = self.selection.fields();
             let definitions = self
-                .dialects
-                .iter()
-                .flat_map(|dialect| dialect.tools.iter().map(|tool| tool_definition(dialect, tool)));
+                .listed_tools()
+                .map(|(dialect, tool)| tool_definition(dialect, tool, fields, self.structured));
             definitions.filter_map(|definition| serde_json::from_value(definition).ok()).collect()
         })
+    }
+
+    /// The listed tools with their dialects, in order.
+    fn listed_tools(&self) -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
+        let tools =
+            self.dialects.iter().flat_map(|dialect| dialect.tools.iter().map(|tool| (*dialect, tool)));
+        tools.filter(|(dialect, tool)| self.selection.lists(dialect, tool))
     }
 
     /// Whether settings can switch some of the tools off.
@@ -145,15 +171,15 @@ impl Catalogue {
 const LABELS_KEY: &str = "slipstitch/labels";
 
 /// A tool's entry in `tools/list`.
-pub fn tool_definition(dialect: &Dialect, tool: &Tool) -> Value {
+pub fn tool_definition(dialect: &Dialect, tool: &Tool, fields: ListedFields, structured: bool) -> Value {
     let is_read_only = tool.effect == Effect::Reads;
     let mut definition = json!({
         "name": tool.name,
         "title": tool.title,
-        "description": tool.description(),
-        "inputSchema": (tool.schema)(),
+        "description": tool.about,
+        "inputSchema": tool.input_schema(fields),
     });
-    if !returns_file_text(tool) {
+    if structured && !returns_file_text(tool) {
         definition["outputSchema"] = Value::Object(output_schema().as_ref().clone());
     }
     definition["annotations"] = json!({
@@ -192,6 +218,20 @@ fn output_schema() -> &'static Arc<JsonObject> {
                 "code": text("Stable machine-readable code of the outcome."),
                 "change": text("Id of the change in the journal, such as c12."),
                 "proposal": text("Id of the proposal, such as p3, if the change is waiting for approval."),
+                "log": {
+                    "type": "object",
+                    "description": "How the dialect classifies the change, if it does.",
+                    "properties": {
+                        "log_level": text("The level under which it is logged."),
+                        "safety_level": text("The safety level of the tool."),
+                        "categories": {
+                            "type": "array",
+                            "description": "The categories of the tool.",
+                            "items": {"type": "string"},
+                        },
+                        "description": text("What the change is for, in the caller's words."),
+                    },
+                },
                 "files": {
                     "type": "array",
                     "description": "The affected files.",
@@ -232,11 +272,45 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_of_every_dialect_is_listed() {
+    fn every_default_tool_of_every_dialect_is_listed() {
         for dialect in BUILTIN {
             let catalogue = catalogue(&[dialect.name]).unwrap();
-            assert_eq!(catalogue.definitions().len(), dialect.tools.len(), "{}", dialect.name);
+            assert_eq!(catalogue.definitions().len(), dialect.default_tools().count(), "{}", dialect.name);
         }
+    }
+
+    fn with_tools(tools: &[&str]) -> Result<Catalogue, CatalogueError> {
+        let tools: Vec<String> = tools.iter().map(|name| (*name).to_owned()).collect();
+        Catalogue::with_tools(&["native".into()], &tools, false)
+    }
+
+    #[test]
+    fn optional_tools_are_listed_on_request() {
+        let names = |catalogue: &Catalogue| {
+            catalogue.definitions().iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+        };
+        let by_default = with_tools(&[]).unwrap();
+        assert_eq!(names(&by_default), ["read_file", "edit_file", "write_file", "patch"]);
+        // A model that knows the tool may call it.
+        assert!(by_default.find("undo_edit").is_some());
+        let more = with_tools(&["default", "undo_edit"]).unwrap();
+        assert_eq!(names(&more), ["read_file", "edit_file", "write_file", "patch", "undo_edit"]);
+        let all = with_tools(&["all"]).unwrap();
+        assert_eq!(all.definitions().len(), BUILTIN[0].tools.len());
+        let has_dry_run = |catalogue: &Catalogue| {
+            catalogue.definition("edit_file").unwrap().input_schema["properties"].get("dry_run").is_some()
+        };
+        assert!(has_dry_run(&all) && !has_dry_run(&more));
+    }
+
+    #[test]
+    fn tools_that_were_not_chosen_cannot_be_called() {
+        let reader = with_tools(&["read_file"]).unwrap();
+        assert!(reader.find("read_file").is_some() && reader.find("edit_file").is_none());
+        let refusal = reader.unknown_tool("edit_file");
+        assert_eq!(refusal.hint.as_deref(), Some("Available tools: `read_file`."));
+        let error = with_tools(&["read_fiel"]).unwrap_err();
+        assert!(error.hint().contains("`get_file_info`"), "{}", error.hint());
     }
 
     #[test]
@@ -281,8 +355,11 @@ mod tests {
     #[test]
     fn only_tools_that_never_return_file_text_have_an_output_schema() {
         for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.tools.iter().map(move |t| (d, t))) {
-            let has_schema = tool_definition(dialect, tool).get("outputSchema").is_some();
-            let returns_text = tool.effect == Effect::Reads || tool.name == "str_replace_based_edit_tool";
+            let definition = |structured| tool_definition(dialect, tool, ListedFields::Common, structured);
+            assert!(definition(false).get("outputSchema").is_none(), "{}.{}", dialect.name, tool.name);
+            let has_schema = definition(true).get("outputSchema").is_some();
+            let shows_files = ["str_replace_based_edit_tool", "str_replace_editor"].contains(&tool.name);
+            let returns_text = tool.effect == Effect::Reads || shows_files;
             assert_eq!(has_schema, !returns_text, "{}.{}", dialect.name, tool.name);
         }
     }

@@ -5,6 +5,7 @@
 //! | parse a patch in any format | [`parse`] |
 //! | detect the format only | [`detect`] |
 //! | reverse a patch | [`Patch::reversed`] |
+//! | find whole files in an answer | [`whole_files`] |
 //!
 //! The crate reads no files: a patch says which files it is for and which lines it expects there.
 //! Common mistakes of models are repaired when only one interpretation is possible, and every
@@ -34,10 +35,12 @@ mod shift;
 mod source;
 mod unified;
 mod v4a;
+mod whole;
 mod wrap;
 
 pub use hunk::{Hunk, HunkLine, HunkRepair, Reading, Role};
 use source::{Notes, Source};
+pub use whole::{WholeFile, whole_files};
 
 /// A patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

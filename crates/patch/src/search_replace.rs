@@ -6,10 +6,11 @@ mod name;
 mod tests;
 
 pub(super) use mark::Mark;
+pub(super) use name::{find_above as find_path_above, is_tag_fence};
 
 use super::source::{Notes, Source, error_at, parse_number, syntax_error};
 use super::{Action, Block, FilePatch, PatchError, PatchErrorKind};
-use mark::{MarkKind, is_line_hint, unescape};
+use mark::{MIN_PLAIN_WIDTH, MarkKind, is_line_hint, unescape};
 
 const EXAMPLE: &str = "A block is the file's path on a separate line, `<<<<<<< SEARCH`, the lines to find, `=======`, the new \
                        lines, `>>>>>>> REPLACE`.";
@@ -57,7 +58,7 @@ pub(super) struct BlockSpan {
 pub(super) fn find_span(source: &Source<'_>, open: usize, width: usize) -> Result<BlockSpan, PatchError> {
     match find_markers(source, open, |found| found == width) {
         Ok(span) => Ok(span),
-        Err(_) => find_markers(source, open, |_| true),
+        Err(_) => find_markers(source, open, |found| found >= MIN_PLAIN_WIDTH || found == width),
     }
 }
 

@@ -38,7 +38,7 @@ struct Size {
 impl Size {
     fn new(options: &RunOptions) -> Self {
         let size = match options.scale {
-            Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 120 },
+            Scale::Quick => Self { processes: 8, edits: 150, kills: 12, seconds: 300 },
             Scale::Long => Self { processes: 32, edits: 2_000, kills: 100, seconds: 7_200 },
         };
         let (processes, edits) = options.editing.unwrap_or((size.processes, size.edits));

@@ -57,8 +57,8 @@ fn fail_at_syscalls(
         match syscalls::run_with_injection(&testbed, &call, Injection::Error(error)) {
             Ok(run) => {
                 findings.count(format!("{error} injected"), 1u64);
-                let copies = usize::from(operation.is_huge() && call.is_kernel_copy());
-                findings.count(syscalls::KERNEL_COPIES, copies);
+                let copies = usize::from(operation.is_huge() && call.is_copy());
+                findings.count(syscalls::HUGE_COPIES, copies);
                 let failures = check(&testbed, sync_fails, &run.output, protection, &mut findings);
                 findings.fail_at(&place, failures);
             }
@@ -76,8 +76,9 @@ fn choose_errors(calls: Vec<Syscall>, scale: Scale, number: usize) -> Vec<(Sysca
     if scale == Scale::Long {
         return calls.into_iter().flat_map(every_error).collect();
     }
-    let (copies, calls): (Vec<Syscall>, Vec<Syscall>) = calls.into_iter().partition(Syscall::is_kernel_copy);
+    let (copies, calls): (Vec<Syscall>, Vec<Syscall>) = calls.into_iter().partition(Syscall::is_copy);
     let (effects, others): (Vec<Syscall>, Vec<Syscall>) = calls.into_iter().partition(Syscall::has_effect);
+    let copies = sample_in_order(&mut Rng::with_seed(3_000 + number as u64), copies, 4);
     let others = sample_in_order(&mut Rng::with_seed(2_000 + number as u64), others, 20);
     let errors = ERRORS.iter().copied().cycle().skip(number);
     let one_error = effects.into_iter().chain(others).zip(errors);

@@ -1,10 +1,12 @@
 //! Bits of a journal flip, as on a failing disk or in bad memory.
 //!
-//! Each run flips one bit of a copy of a journal with real changes, and asks the journal for its own check, as `doctor`
-//! does. A flip that it does not report must be harmless: every row of every table is as it was.
+//! Each run flips one bit of a copy of a journal with real changes, or of the log that a killed process leaves next to it, and
+//! asks the journal for its own check, as `doctor` does. A flip that it does not report must be harmless: every row of
+//! every table is as it was, or in the log as if its last page had not been written any more.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use fastrand::Rng;
@@ -17,6 +19,10 @@ use crate::scratch;
 use crate::{Findings, Protection, Scale};
 
 const FILE: &str = "journal.db";
+const LOG: &str = "journal.db-wal";
+const LOCK: &str = "journal.lock";
+/// The bytes before each page of the log.
+const FRAME_HEADER: usize = 24;
 
 /// The seed of the random bits.
 const SEED: u64 = 15;
@@ -34,45 +40,123 @@ pub(crate) fn run(scale: Scale, protection: Protection) -> Findings {
 
 fn flip_bits(flips: usize, protection: Protection) -> Result<Findings, Box<dyn std::error::Error>> {
     let folder = scratch::create_in_memory()?;
-    let original = write_journal(folder.path())?;
+    let written = write_journal(folder.path())?;
     let state = folder.path().join("flipped");
     fs::create_dir(&state)?;
-    fs::write(state.join(FILE), &original)?;
-    let content = read_content(&state.join(FILE))?;
     let mut findings = Findings::default();
-    if !is_reported(&state, Protection::On).is_empty() {
-        return Ok(Findings::failed("the intact journal is reported as damaged"));
-    }
-    let bits = original.len() * 8;
-    let mut random = Rng::with_seed(SEED);
-    // Half of them at regular distances, so that every part of the file is hit.
-    let regular = (0..flips / 2).map(|number| number * (bits / (flips / 2)) + number % 8);
-    let chosen: Vec<usize> = regular.chain((0..flips / 2).map(|_| random.usize(..bits))).collect();
-    for bit in chosen {
-        let mut flipped = original.clone();
-        flipped[bit / 8] ^= 1 << (bit % 8);
-        for leftover in ["journal.db-wal", "journal.db-shm"] {
-            let _ = fs::remove_file(state.join(leftover));
-        }
-        fs::write(state.join(FILE), &flipped)?;
-        findings.count("flipped bits", 1u64);
-        let reported = is_reported(&state, protection);
-        // Read from a fresh copy: the check may have opened it for writing.
-        fs::write(state.join(FILE), &flipped)?;
-        let found = read_content(&state.join(FILE));
-        match (reported.is_empty(), found) {
-            (true, Ok(found)) if found == content => findings.count("harmless: every row is as before", 1u64),
-            (true, Ok(_)) => findings.fail(format!("bit {bit}: rows differ, and nothing is reported")),
-            (true, Err(error)) => {
-                findings.fail(format!("bit {bit}: unreadable ({error}), and nothing is reported"))
-            }
-            (false, _) if reported.iter().any(|problem| problem.contains("the record of")) => {
-                findings.count("reported with the change or proposal", 1u64);
-            }
-            (false, _) => findings.count("reported otherwise", 1u64),
+    let closed = Journal { state: &state, database: written.closed, log: Vec::new() };
+    let killed = Journal { state: &state, database: written.killed, log: written.log };
+    for journal in [&closed, &killed] {
+        journal.write()?;
+        if !is_reported(&state, Protection::On).is_empty() {
+            return Ok(Findings::failed("an intact journal is reported as damaged"));
         }
     }
+    closed.flip(Target::Database, flips, protection, &mut findings)?;
+    killed.flip(Target::Log, flips / 2, protection, &mut findings)?;
     Ok(findings)
+}
+
+/// The file in which bits flip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Database,
+    /// SQLite's log, as a killed process leaves it.
+    Log,
+}
+
+/// The files of a journal that nobody has open.
+struct Journal<'a> {
+    state: &'a Path,
+    database: Vec<u8>,
+    /// Empty if the journal was closed properly.
+    log: Vec<u8>,
+}
+
+impl Journal<'_> {
+    fn write(&self) -> io::Result<()> {
+        for leftover in ["journal.db-wal", "journal.db-shm", "journal.damage"] {
+            let _ = fs::remove_file(self.state.join(leftover));
+        }
+        fs::write(self.state.join(FILE), &self.database)?;
+        if self.log.is_empty() { Ok(()) } else { fs::write(self.state.join(LOG), &self.log) }
+    }
+
+    fn content(&self) -> io::Result<rusqlite::Result<String>> {
+        self.write()?;
+        Ok(read_content(&self.state.join(FILE)))
+    }
+
+    /// The rows that are left if the last page of the log was never written.
+    fn content_without_last_page(&self) -> io::Result<Option<String>> {
+        let page_size =
+            self.database.get(16..18).map_or(0, |size| usize::from(size[0]) << 8 | usize::from(size[1]));
+        let Some(length) = self.log.len().checked_sub(page_size + FRAME_HEADER) else { return Ok(None) };
+        let cut = Self { log: self.log[..length].to_vec(), database: self.database.clone(), ..*self };
+        Ok(cut.content()?.ok())
+    }
+
+    fn flip(
+        &self,
+        target: Target,
+        flips: usize,
+        protection: Protection,
+        findings: &mut Findings,
+    ) -> io::Result<()> {
+        let content = self.content()?.map_err(io::Error::other)?;
+        let interrupted = self.content_without_last_page()?;
+        let (bytes, name) = match target {
+            Target::Database => (&self.database, "database"),
+            Target::Log => (&self.log, "log"),
+        };
+        let bits = bytes.len() * 8;
+        let mut random = Rng::with_seed(SEED);
+        // Half of them at regular distances, so that every part of the file is hit.
+        let regular = (0..flips / 2).map(|number| number * (bits / (flips / 2)) + number % 8);
+        let chosen: Vec<usize> = regular.chain((0..flips / 2).map(|_| random.usize(..bits))).collect();
+        for bit in chosen {
+            let mut flipped = Self { database: self.database.clone(), log: self.log.clone(), ..*self };
+            let bytes = match target {
+                Target::Database => &mut flipped.database,
+                Target::Log => &mut flipped.log,
+            };
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            flipped.write()?;
+            wait_until_closed(self.state)?;
+            findings.count(format!("flipped bits of the {name}"), 1u64);
+            let reported = is_reported(self.state, protection);
+            // Read from a fresh copy: the check may have opened it for writing.
+            let found = flipped.content()?;
+            match (reported.is_empty(), found) {
+                (true, Ok(found)) if found == content => {
+                    findings.count(format!("{name}: harmless, every row is as before"), 1u64);
+                }
+                (true, Ok(found)) if Some(&found) == interrupted.as_ref() => {
+                    findings.count(format!("{name}: in the last page, as if it was never written"), 1u64);
+                }
+                (true, Ok(_)) => {
+                    findings.fail(format!("bit {bit} of the {name}: rows differ, and nothing is reported"));
+                }
+                (true, Err(error)) => findings
+                    .fail(format!("bit {bit} of the {name}: unreadable ({error}), and nothing is reported")),
+                (false, _) if reported.iter().any(|problem| problem.contains("the record of")) => {
+                    findings.count(format!("{name}: reported with the change or proposal"), 1u64);
+                }
+                (false, _) => findings.count(format!("{name}: reported otherwise"), 1u64),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until nobody holds the lock of the journal that the last check opened. A process that another test starts at the same
+/// time has a copy of that handle until it becomes its program, and the next check would take it for someone who uses
+/// the journal: the log of a journal in use is not examined.
+fn wait_until_closed(state: &Path) -> io::Result<()> {
+    match File::open(state.join(LOCK)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        lock => lock?.lock(),
+    }
 }
 
 /// What the check of a journal reports. Without protection, only what SQLite's quick check finds counts.
@@ -123,12 +207,21 @@ fn read_content(file: &Path) -> rusqlite::Result<String> {
     Ok(content)
 }
 
-/// Makes changes of all kinds and returns the bytes of the journal.
-fn write_journal(folder: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+/// The bytes of a journal with changes of all kinds.
+struct Written {
+    /// The database after the last process closed it, which moves everything from the log into it.
+    closed: Vec<u8>,
+    /// The database and the log while it was open, as a kill would leave them.
+    killed: Vec<u8>,
+    log: Vec<u8>,
+}
+
+fn write_journal(folder: &Path) -> Result<Written, Box<dyn std::error::Error>> {
     let (root, state) = (folder.join("root"), folder.join("state"));
     fs::create_dir(&root)?;
     let config = folder.join("config.toml");
     fs::write(&config, "")?;
+    let (mut killed, mut log) = (Vec::new(), Vec::new());
     for session in ["a", "b"] {
         let builder = Workspace::builder(&root).state_dir(&state).config(&config).fsync(Fsync::Off);
         let workspace = builder.session(session).agent("rig").open()?;
@@ -163,7 +256,7 @@ fn write_journal(folder: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
             "edit_lines",
             json!({"path": format!("{session}/file1.txt"), "start_line": 2, "end_line": 2, "new_text": "2\n"}),
         );
+        (killed, log) = (fs::read(state.join(FILE))?, fs::read(state.join(LOG))?);
     }
-    // Closing the last connection moves everything from the log into the database.
-    Ok(fs::read(state.join(FILE))?)
+    Ok(Written { closed: fs::read(state.join(FILE))?, killed, log })
 }

@@ -15,7 +15,7 @@ use crate::operation::{OPERATIONS, Operation};
 use crate::sampling::sample_in_order;
 use crate::syscalls::{self, Injection, Syscall};
 use crate::testbed::Testbed;
-use crate::{FileSystem, Findings, Protection, RenameFlags, RunOptions, Scale, parallel, scratch};
+use crate::{FileSystem, Findings, Part, Protection, RenameFlags, RunOptions, Scale, parallel, scratch};
 
 /// Counter for all kills.
 const KILLS: &str = "killed";
@@ -31,6 +31,7 @@ struct Site<'a> {
     protection: Protection,
     /// The most kills of one operation.
     max_kills: usize,
+    part: Option<Part>,
 }
 
 /// At which calls the program is killed.
@@ -76,6 +77,7 @@ pub(crate) fn run(options: &RunOptions) -> Findings {
             scale: options.scale,
             protection: options.protection,
             max_kills: options.max_kills.map_or(usize::MAX, |max| max.div_ceil(OPERATIONS.len())),
+            part: options.part,
         };
         let mut part = run_at(&site);
         let [killed, old, new] = [KILLS, "left all old", "left all new"].map(|name| part.get_count(name));
@@ -149,8 +151,8 @@ fn kill_at_syscalls(site: &Site<'_>, number: usize, operation: Operation) -> Res
             Ok(run) if run.killed => {
                 findings.count(KILLS, 1u64);
                 findings.count("killed at a system call", 1u64);
-                let copies = usize::from(operation.is_huge() && call.is_kernel_copy());
-                findings.count(syscalls::KERNEL_COPIES, copies);
+                let copies = usize::from(operation.is_huge() && call.is_copy());
+                findings.count(syscalls::HUGE_COPIES, copies);
                 check(
                     &mut findings,
                     &testbed,
@@ -189,7 +191,9 @@ fn choose_calls(mut calls: Vec<Syscall>, site: &Site<'_>, number: usize) -> Vec<
             effects.into_iter().chain(others).collect()
         }
     };
-    sample_in_order(&mut random, chosen, site.max_kills)
+    let chosen = chosen.into_iter().enumerate();
+    let part = chosen.filter(|(index, _)| site.part.is_none_or(|part| part.contains(*index)));
+    sample_in_order(&mut random, part.map(|(_, call)| call).collect(), site.max_kills)
 }
 
 fn what_was_reported(stdout: &str) -> Reported {
@@ -220,10 +224,11 @@ fn kill_at_random_times(site: &Site<'_>, number: usize, operation: Operation) ->
         Scale::Quick => 8,
         Scale::Long => 2_000usize.div_ceil(OPERATIONS.len()),
     };
-    let wanted = wanted.min(site.max_kills / 4);
+    let wanted = site.part.map_or(wanted, |part| part.share(wanted)).min(site.max_kills / 4);
     let testbed = Testbed::in_folder(operation, site.folder, site.rename_flags)?;
     let mut findings = Findings::default();
-    let mut random = Rng::with_seed(1_000 + number as u64);
+    let part = site.part.map_or(0, Part::seed);
+    let mut random = Rng::with_seed(1_000 + part + number as u64);
     let place = format!("{}, killed at a random time", operation.name);
     let mut killed = 0;
     // A run that finishes before its kill does not count and is repeated, but not forever.

@@ -24,13 +24,15 @@ mod sampling;
 mod scratch;
 mod syscalls;
 mod testbed;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod tracer;
 mod tree;
 mod unprotected_server;
 pub mod worker;
 
 pub use file_systems::FileSystem;
 pub use findings::{Findings, Protection, Scale};
-pub use run_options::{RenameFlags, RunOptions};
+pub use run_options::{Part, RenameFlags, RunOptions};
 
 /// How the names of Slipstitch's temporary files begin.
 const TEMP_PREFIX: &str = ".slipstitch-";

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory, FromArgMatches, Parser};
-use slipstitch_rigs::{FileSystem, Protection, RIGS, RenameFlags, Rig, RunOptions, Scale, worker};
+use slipstitch_rigs::{FileSystem, Part, Protection, RIGS, RenameFlags, Rig, RunOptions, Scale, worker};
 
 /// Fault-injection rigs for Slipstitch
 ///
@@ -30,6 +30,9 @@ struct Options {
     /// At most this many kills on each file system, with and without rename flags
     #[arg(long, value_name = "NUMBER")]
     kills: Option<usize>,
+    /// One part of all kills, such as 3/20: every twentieth system call, from the third
+    #[arg(long, value_name = "NUMBER/OF", value_parser = parse_part)]
+    part: Option<Part>,
     /// Editing processes and edits of each for `concurrency`, such as 32x2000
     #[arg(long, value_name = "PROCESSESxEDITS", value_parser = parse_editing)]
     edits: Option<(usize, usize)>,
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         file_systems: options.on,
         rename_flags: options.flags,
         max_kills: options.kills,
+        part: options.part,
         editing: options.edits,
         ..RunOptions::new(scale, protection)
     };
@@ -88,6 +92,10 @@ fn parse_file_system(name: &str) -> Result<FileSystem, String> {
 fn parse_rename_flags(name: &str) -> Result<RenameFlags, String> {
     let known = [RenameFlags::On, RenameFlags::Off];
     known.into_iter().find(|flags| flags.name() == name).ok_or_else(|| "expected `on` or `off`".into())
+}
+
+fn parse_part(text: &str) -> Result<Part, String> {
+    Part::parse(text).ok_or_else(|| "expected a number and how many parts there are, such as 3/20".into())
 }
 
 fn parse_editing(text: &str) -> Result<(usize, usize), String> {

@@ -83,9 +83,12 @@ const PROCESS_INTERNAL: &[&str] = &[
     "close",
 ];
 
-/// Counter for injections into the kernel's copy of a huge file. Copies in other operations do not count: files that are
+/// Counter for injections into the copy of a huge file. Copies in other operations do not count: files that are
 /// written in place are copied by the same system call for another reason.
-pub(crate) const KERNEL_COPIES: &str = "injected into the kernel's copy of a huge file";
+pub(crate) const HUGE_COPIES: &str = "injected into the copy of a huge file";
+
+/// A write of this many bytes is part of a copy.
+pub(crate) const MIN_COPY_BYTES: u64 = 64 << 10;
 
 impl Syscall {
     /// Whether it can have an effect on the disk.
@@ -110,9 +113,15 @@ impl Syscall {
         NAME_CALLS.contains(&self.name.as_str())
     }
 
-    /// Whether it makes the kernel copy from file to file.
-    pub(crate) fn is_kernel_copy(&self) -> bool {
-        self.name == "copy_file_range"
+    /// Whether it copies a block of a file: by the kernel, or with a large write.
+    pub(crate) fn is_copy(&self) -> bool {
+        let written =
+            || self.text.rsplit_once("= ").and_then(|(_, result)| result.trim().parse::<u64>().ok());
+        match self.name.as_str() {
+            "copy_file_range" => true,
+            "write" | "pwrite64" => written().is_some_and(|bytes| bytes >= MIN_COPY_BYTES),
+            _ => false,
+        }
     }
 
     /// Whether it can fail for a reason that lies in the files.

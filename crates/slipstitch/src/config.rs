@@ -19,8 +19,17 @@
 //! editors = "allow"
 //! credentials = "deny"
 //!
+//! [[rules]]                   # the first rule that fits a file decides; without one, the change is applied
+//! paths = ["src/upload/**"]   # also: operations, dialects, agents, groups, more_lines_than, keeps_less_than
+//! found = ["recovered"]
+//! verdict = "ask"             # or "auto" or "deny"
+//! reason = "check the place"
+//!
 //! [undo]
 //! others = "ask"              # or "deny" or "allow": whether tools can undo changes of other sessions
+//!
+//! [review]
+//! unattended = false          # whether a process without a terminal can accept proposals
 //!
 //! [editors]
 //! emacs = true                # keep the buffers of running Emacs servers in sync
@@ -36,6 +45,9 @@
 //! private = ["secrets/**"]    # files whose text is not kept, in addition to the built-in list
 //! private_except = [".env"]   # not private, although it is in the built-in list
 //! ```
+
+mod effective;
+mod rules;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,6 +65,8 @@ use slipstitch_editors::{Emacs, ServerLocations};
 
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::{PrivateFiles, Retention};
+pub use effective::IgnoredSetting;
+use rules::{RuleSection, parse_rules};
 
 /// The name of the file in the root that can tighten the settings.
 pub const ROOT_FILE: &str = "slipstitch.toml";
@@ -78,6 +92,10 @@ pub struct Config {
     pub retention: Retention,
     /// Which files' text the journal does not keep.
     pub private_files: PrivateFiles,
+    /// How proposals are decided.
+    pub review: ReviewSettings,
+    /// The keys of the project's file that would relax these settings.
+    pub ignored: Vec<IgnoredSetting>,
 }
 
 /// Which earlier versions of files help to find the place of an edit.
@@ -93,6 +111,13 @@ impl Default for EvidenceSources {
     fn default() -> Self {
         Self { enabled: true, git: true }
     }
+}
+
+/// How proposals are decided.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReviewSettings {
+    /// Whether a process without a terminal can accept proposals.
+    pub unattended: bool,
 }
 
 /// Which editors' buffers are kept in sync.
@@ -177,6 +202,8 @@ struct Sections {
     journal: JournalSection,
     protected: ProtectedSection,
     undo: UndoSection,
+    rules: Vec<RuleSection>,
+    review: ReviewSection,
     tools: toml::Table,
 }
 
@@ -249,6 +276,12 @@ impl ProtectedSection {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+struct ReviewSection {
+    unattended: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct UndoSection {
     others: Option<String>,
 }
@@ -305,10 +338,14 @@ impl Config {
             ReadResult::File(content) => content,
         };
         let text = std::str::from_utf8(&content.bytes).map_err(|error| unusable(error.to_string()))?;
-        let parsed = toml::Deserializer::parse(text);
-        let parsed = parsed
-            .map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.message().into() })?;
-        self.tighten(&deserialize(parsed, None, &path)?, &path)
+        let syntax_error = |error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            ConfigError::Syntax { path: path.clone(), reason: format!("line {line}: {}", error.message()) }
+        };
+        let parsed = toml::Deserializer::parse(text).map_err(syntax_error)?;
+        self.tighten(&deserialize(parsed, None, &path)?, &path)?;
+        self.ignored = self.find_ignored(&text.parse().map_err(syntax_error)?);
+        Ok(())
     }
 
     fn apply(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
@@ -327,6 +364,10 @@ impl Config {
         self.apply_protected(&sections.protected, path)?;
         if let Some(rule) = sections.undo.others(path)? {
             self.policy.undo_others = rule;
+        }
+        self.policy.rules.user = parse_rules(&sections.rules, path)?;
+        if let Some(unattended) = sections.review.unattended {
+            self.review.unattended = unattended;
         }
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
@@ -407,6 +448,8 @@ impl Config {
         if let Some(rule) = sections.undo.others(path)? {
             self.policy.undo_others = self.policy.undo_others.max(rule);
         }
+        self.policy.rules.project = parse_rules(&sections.rules, path)?;
+        self.review.unattended &= sections.review.unattended != Some(false);
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }
@@ -575,6 +618,26 @@ mod tests {
             let error = load(text, "").unwrap_err().to_string();
             assert!(error.contains(key), "{error}");
         }
+    }
+
+    #[test]
+    fn keys_of_the_root_file_that_would_relax_the_settings_are_listed() {
+        let ignored = |user, root| -> Vec<String> {
+            load(user, root).unwrap().ignored.into_iter().map(|found| found.key).collect()
+        };
+        assert_eq!(ignored("", "[files]\nfsync = true\n[limits]\nmax_file_bytes = 10\n"), [""; 0]);
+        let relaxing = "[files]\nfsync = false\nhard_links = \"break\"\n[limits]\nmax_file_bytes = 99999999999\n\
+                        [protected]\nrule = \"allow\"\npaths = [\"infra\"]\n[tools.xzatoma]\nmax_file_size = 99999999999\n";
+        assert_eq!(
+            ignored("", relaxing),
+            [
+                "files.fsync",
+                "files.hard_links",
+                "limits.max_file_bytes",
+                "protected.rule",
+                "tools.xzatoma.max_file_size"
+            ]
+        );
     }
 
     #[test]

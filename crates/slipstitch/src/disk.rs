@@ -4,19 +4,23 @@
 //! renames or mounts appear meanwhile, an operation works on a name in a folder that was reached from that
 //! handle. `lookup` walks there; everything after it is relative to the folder that was found.
 //!
-//! | phase of a change | modules |
+//! | task | modules |
 //! | --- | --- |
-//! | look up, lock and prepare the files | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
-//! | make it visible, all or nothing | `staged`, `publish`, `replacement`, `emptied_folders`, `swap`, `fingerprint`, `inodes` |
+//! | read a file | `lookup`, `content` |
+//! | look up, lock and prepare the files of a change | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
+//! | make it visible, all or nothing | `staged`, `flush`, `publish`, `replacement`, `emptied_folders`, `swap`, `fingerprint`, `inodes` |
 //! | write into a file that cannot be replaced | `in_place` |
 //! | recover it if its process died | `intent`, `recovery`, `interrupted_step`, `cleanup` |
 
 mod attributes;
 mod cleanup;
+mod content;
 mod copy;
 mod emptied_folders;
 mod error;
 mod fingerprint;
+mod flush;
+mod folder_attributes;
 mod folders;
 mod in_place;
 mod inodes;
@@ -39,33 +43,31 @@ mod target;
 mod temp;
 mod temp_name;
 
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use rustix::fs::{Access, AtFlags};
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
-    FolderEntry, InterruptedChange, ReadResult, Staged, Workspace, WorkspaceError,
+    FolderEntry, InterruptedChange, OpenResult, ReadResult, Staged, Workspace, WorkspaceError,
 };
-use slipstitch_core::snapshot::{FileContent, FileId, Meta};
 
 use cleanup::CleanupFolder;
-use error::io_error;
 use in_place::BackupFolder;
 pub(crate) use intent::intent_paths;
 pub use lock::sweep_locks;
 use lock::{LockFolder, StaleMarks};
-use lookup::{FoundFile, Lookup};
+use lookup::{Lookup, MissingFile};
 pub use probe::FsFeatures;
 #[cfg(feature = "rig")]
 pub use protections::disable_protections;
 use roots::{Root, Roots};
 use staged::DisplacedCheck;
+
+/// From this size on, a file is read in blocks if its whole text is not needed.
+const MIN_LARGE_FILE: u64 = 16 << 20;
 
 /// Whether a change is flushed to the disk before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -198,6 +200,13 @@ impl DiskWorkspace {
         self
     }
 
+    /// Where a file created at a path would end up, if that is not the path itself.
+    fn real_missing(&self, path: &FilePath, missing: MissingFile) -> Option<FilePath> {
+        let mut suffix: PathBuf = missing.folders.into_iter().collect();
+        suffix.push(missing.name);
+        self.roots.path_of(&*missing.dir, &suffix).filter(|real| real != path)
+    }
+
     /// Takes no locks, so that a rig can show what they are for.
     #[cfg(feature = "rig")]
     pub fn without_locks(mut self) -> Self {
@@ -256,13 +265,18 @@ impl Workspace for DiskWorkspace {
 
     fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         match lookup::look_up(&self.roots, path, "read")? {
-            Lookup::Missing(missing) => {
-                let mut suffix: PathBuf = missing.folders.into_iter().collect();
-                suffix.push(missing.name);
-                let real = self.roots.path_of(&*missing.dir, &suffix);
-                Ok(ReadResult::Missing { real: real.filter(|real| real != path) })
+            Lookup::Missing(missing) => Ok(ReadResult::Missing { real: self.real_missing(path, missing) }),
+            Lookup::File(found) => content::read(&self.roots, path, found).map(ReadResult::File),
+        }
+    }
+
+    fn open(&self, path: &FilePath) -> Result<OpenResult, WorkspaceError> {
+        match lookup::look_up(&self.roots, path, "read")? {
+            Lookup::File(found) if found.metadata.len() >= MIN_LARGE_FILE => {
+                Ok(OpenResult::Large(content::open_large(&self.roots, path, found)))
             }
-            Lookup::File(found) => read_content(&self.roots, path, found).map(ReadResult::File),
+            Lookup::File(found) => content::read(&self.roots, path, found).map(OpenResult::File),
+            Lookup::Missing(missing) => Ok(OpenResult::Missing { real: self.real_missing(path, missing) }),
         }
     }
 
@@ -288,24 +302,4 @@ impl Workspace for DiskWorkspace {
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {
         Ok(recovery::reopen(self, intent)?.map(|change| Box::new(change) as Box<dyn InterruptedChange>))
     }
-}
-
-fn read_content(roots: &Roots, path: &FilePath, found: FoundFile) -> Result<FileContent, WorkspaceError> {
-    let FoundFile { location, mut file, metadata, .. } = found;
-    let failed = |error| io_error(path, "read", error);
-    let mut bytes = Vec::new();
-    let len = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-    bytes.try_reserve_exact(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
-    // `take` avoids the second stat with which `File::read_to_end` would size the buffer.
-    file.by_ref().take(u64::MAX).read_to_end(&mut bytes).map_err(failed)?;
-    let writable =
-        rustix::fs::accessat(&*location.dir, &location.name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
-    let meta = Meta {
-        real: roots.path_of(&file, Path::new("")).filter(|real| real != path),
-        id: Some(FileId { device: metadata.dev(), inode: metadata.ino() }),
-        mode: Some(metadata.mode() & 0o7777),
-        writable,
-        modified: Some(metadata.mtime() * 1000 + metadata.mtime_nsec() / 1_000_000),
-    };
-    Ok(FileContent { bytes: bytes.into(), meta })
 }

@@ -1,7 +1,10 @@
-//! Versions of files in Git: what is staged, and what the last commit has.
+//! Versions of files in Git: what is staged, and what the last commit has, also under a former name.
 //!
 //! Only the repository's files are read: no program is run, no hook or filter applies, and nothing is fetched or written. A
 //! repository that is not understood, too large or too slow offers no versions.
+
+pub(crate) mod config;
+mod renames;
 
 use std::fs;
 use std::io::Read;
@@ -26,12 +29,12 @@ const MAX_INDEX_BYTES: u64 = 64 << 20;
 const MAX_ALLOCATION: usize = 64 << 20;
 /// A larger file that names a Git folder is not read.
 const MAX_POINTER_BYTES: u64 = 4 << 10;
+/// A repository with larger settings is not read.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 /// How many symbolic references are followed.
 const MAX_REFERENCES: usize = 5;
 /// How long a lookup may take by default.
 const MAX_TIME: Duration = Duration::from_millis(200);
-/// How objects are named. Repositories with other names are not read.
-const HASH: HashKind = HashKind::Sha1;
 
 /// The versions of files beneath a root that Git knows. The root may be a part of a repository, or contain several.
 #[derive(Debug, Clone)]
@@ -53,30 +56,64 @@ impl GitVersions {
 }
 
 impl Versions for GitVersions {
-    fn versions(&self, path: &FilePath) -> Vec<KnownVersion> {
+    fn versions(&self, path: &FilePath, now: &[u8]) -> Vec<KnownVersion> {
         let mut found = Vec::new();
         let deadline = Deadline(Instant::now() + self.max_time);
         // What was found before the lookup failed is still right.
-        let _ = find_versions(&self.root.join(path.as_str()), deadline, &mut found);
+        let _ = find_versions(&self.root.join(path.as_str()), now, deadline, &mut found);
         found
     }
 }
 
-fn find_versions(file: &Path, deadline: Deadline, found: &mut Vec<KnownVersion>) -> Option<()> {
+fn find_versions(file: &Path, now: &[u8], deadline: Deadline, found: &mut Vec<KnownVersion>) -> Option<()> {
     let repository = file.ancestors().skip(1).find_map(Repository::at)?;
     let path = file.strip_prefix(&repository.work_tree).ok()?.to_str()?;
-    let objects = Objects::open(&repository, deadline)?;
-    let mut seen = None;
-    let staged = deadline.check().and_then(|()| repository.staged(path));
-    if let Some(id) = staged {
-        found.extend(objects.version(&id, VersionSource::Index));
-        seen = Some(id);
-    }
-    let committed = objects.committed(repository.head()?, path)?;
-    if Some(committed) != seen {
-        found.extend(objects.version(&committed, VersionSource::Head));
+    let lookup = Lookup::open(&repository, deadline)?;
+    if !lookup.add_versions(path, found) {
+        let former = renames::former_name(&lookup, path, now)?;
+        lookup.add_versions(&former, found);
     }
     Some(())
+}
+
+/// What is read for one file.
+struct Lookup<'r> {
+    repository: &'r Repository,
+    objects: Objects,
+    /// What is staged; `None` if that cannot be read.
+    index: Option<gix_index::File>,
+    /// The last commit, if there is one.
+    head: Option<ObjectId>,
+    deadline: Deadline,
+}
+
+impl<'r> Lookup<'r> {
+    fn open(repository: &'r Repository, deadline: Deadline) -> Option<Self> {
+        let hash = repository.hash_kind()?;
+        let objects = Objects::open(repository, hash, deadline)?;
+        deadline.check()?;
+        let (index, head) = (repository.index(hash), repository.head(hash));
+        Some(Self { repository, objects, index, head, deadline })
+    }
+
+    /// Adds the staged version and the committed one. Returns whether the last commit has a file of this name.
+    fn add_versions(&self, path: &str, found: &mut Vec<KnownVersion>) -> bool {
+        let staged = self.index.as_ref().and_then(|index| staged(index, path));
+        found.extend(staged.and_then(|id| self.objects.version(&id, VersionSource::Index)));
+        let committed = self.head.and_then(|head| self.objects.committed(head, path));
+        let is_new = committed.is_some() && committed != staged;
+        found.extend(
+            committed.filter(|_| is_new).and_then(|id| self.objects.version(&id, VersionSource::Head)),
+        );
+        committed.is_some()
+    }
+}
+
+/// The staged content of a file that has no conflict.
+fn staged(index: &gix_index::File, path: &str) -> Option<ObjectId> {
+    let entry = index.entry_by_path_and_stage(BStr::new(path), Stage::Unconflicted)?;
+    let is_file = [Mode::FILE, Mode::FILE_EXECUTABLE].contains(&entry.mode);
+    is_file.then_some(entry.id)
 }
 
 /// When a lookup stops.
@@ -118,8 +155,37 @@ impl Repository {
         is_repository.then(|| Self { work_tree: work_tree.to_owned(), own, common })
     }
 
-    /// The staged content of a file that has no conflict.
-    fn staged(&self, path: &str) -> Option<ObjectId> {
+    /// The repository that a folder is itself, without a work tree. Its hooks run in that folder.
+    pub(crate) fn bare(folder: &Path) -> Option<Self> {
+        let is_repository =
+            folder.join("HEAD").exists() && folder.join("objects").is_dir() && folder.join("refs").is_dir();
+        let folder = || folder.to_owned();
+        is_repository.then(|| Self { work_tree: folder(), own: folder(), common: folder() })
+    }
+
+    /// How objects are named; `None` if that is not known.
+    fn hash_kind(&self) -> Option<HashKind> {
+        let file = self.common.join("config");
+        let mut kind = Some(HashKind::Sha1);
+        let text = match fs::metadata(&file) {
+            Ok(found) if found.is_file() && found.len() <= MAX_CONFIG_BYTES => fs::read(&file).ok()?,
+            Ok(_) => return None,
+            Err(_) => Vec::new(),
+        };
+        for setting in config::parse(&String::from_utf8_lossy(&text)) {
+            if (setting.section.as_str(), setting.key.as_str()) == ("extensions", "objectformat") {
+                kind = match setting.value.to_lowercase().as_str() {
+                    "sha1" => Some(HashKind::Sha1),
+                    "sha256" => Some(HashKind::Sha256),
+                    _ => None,
+                };
+            }
+        }
+        kind
+    }
+
+    /// What is staged.
+    fn index(&self, hash: HashKind) -> Option<gix_index::File> {
         let index = self.own.join("index");
         if fs::metadata(&index).ok()?.len() > MAX_INDEX_BYTES {
             return None;
@@ -129,18 +195,15 @@ impl Repository {
             alloc_limit_bytes: Some(MAX_ALLOCATION),
             ..Default::default()
         };
-        let index = gix_index::File::at(index, HASH, true, options).ok()?;
-        let entry = index.entry_by_path_and_stage(BStr::new(path), Stage::Unconflicted)?;
-        let is_file = [Mode::FILE, Mode::FILE_EXECUTABLE].contains(&entry.mode);
-        is_file.then_some(entry.id)
+        gix_index::File::at(index, hash, true, options).ok()
     }
 
     /// The last commit.
-    fn head(&self) -> Option<ObjectId> {
+    fn head(&self, hash: HashKind) -> Option<ObjectId> {
         let references = if self.own == self.common {
-            gix_ref::file::Store::at(self.own.clone(), HASH)
+            gix_ref::file::Store::at(self.own.clone(), hash)
         } else {
-            gix_ref::file::Store::for_linked_worktree(self.own.clone(), self.common.clone(), HASH)
+            gix_ref::file::Store::for_linked_worktree(self.own.clone(), self.common.clone(), hash)
         };
         let mut target = references.find("HEAD").ok()?.target;
         for _ in 0..MAX_REFERENCES {
@@ -167,36 +230,42 @@ fn read_pointer(file: &Path) -> Option<String> {
 /// The objects of a repository.
 struct Objects {
     store: gix_odb::Handle,
+    hash: HashKind,
     deadline: Deadline,
 }
 
 impl Objects {
-    fn open(repository: &Repository, deadline: Deadline) -> Option<Self> {
+    fn open(repository: &Repository, hash: HashKind, deadline: Deadline) -> Option<Self> {
         let options = gix_odb::store::init::Options {
             alloc_limit_bytes: Some(MAX_ALLOCATION),
             ..gix_odb::store::init::Options::default()
         };
         let folder = repository.common.join("objects");
-        let mut store = gix_odb::at_opts(folder, HASH, None, options).ok()?;
+        let mut store = gix_odb::at_opts(folder, hash, None, options).ok()?;
         // A partial clone lacks objects; looking again would not find them.
         store.refresh_never();
-        Some(Self { store, deadline })
+        Some(Self { store, hash, deadline })
     }
 
     /// The content of a file in a commit.
     fn committed(&self, commit: ObjectId, path: &str) -> Option<ObjectId> {
-        let commit = self.read(&commit, Kind::Commit, MAX_NODE_BYTES)?;
-        let mut id = CommitRefIter::from_bytes(&commit, HASH).tree_id().ok()?;
+        let mut id = self.tree_of(commit)?;
         let mut names = path.split('/').peekable();
         while let Some(name) = names.next() {
             let tree = self.read(&id, Kind::Tree, MAX_NODE_BYTES)?;
-            let mut entries = TreeRefIter::from_bytes(&tree, HASH).map_while(Result::ok);
+            let mut entries = TreeRefIter::from_bytes(&tree, self.hash).map_while(Result::ok);
             let entry = entries.find(|entry| entry.filename == name.as_bytes().as_bstr())?;
             let is_expected =
                 if names.peek().is_some() { entry.mode.is_tree() } else { entry.mode.is_blob() };
             id = is_expected.then(|| entry.oid.to_owned())?;
         }
         Some(id)
+    }
+
+    /// The tree of a commit.
+    fn tree_of(&self, commit: ObjectId) -> Option<ObjectId> {
+        let commit = self.read(&commit, Kind::Commit, MAX_NODE_BYTES)?;
+        CommitRefIter::from_bytes(&commit, self.hash).tree_id().ok()
     }
 
     fn version(&self, id: &oid, source: VersionSource) -> Option<KnownVersion> {

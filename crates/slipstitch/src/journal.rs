@@ -3,6 +3,8 @@
 //! A change is recorded as pending ([`Journal::begin`]) before the files change and marked as done after. A crash
 //! in between leaves a pending change, with the intent from which it is recovered and the inverse that undoes it.
 
+mod activity;
+mod aids;
 mod calls;
 mod check;
 mod checksum;
@@ -10,7 +12,9 @@ mod forget;
 mod gc;
 mod insert;
 mod last_text;
+mod leftover_log;
 mod lifecycle;
+mod log;
 mod private;
 mod proposal;
 mod query;
@@ -25,8 +29,9 @@ mod transaction;
 mod growth;
 
 use std::fs::OpenOptions;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -43,10 +48,13 @@ use slipstitch_core::text::ContentHash;
 use crate::Fsync;
 use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
+use aids::Aids;
 pub use check::JournalCheck;
 use checksum::Table;
 pub use forget::{ForgetError, ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
+use leftover_log::OpenMark;
+use log::Log;
 pub use private::PrivateFiles;
 use private::PrivateTexts;
 use shown::ShownTo;
@@ -61,6 +69,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct SqliteJournal {
     connection: Mutex<Connection>,
+    log: Log,
+    /// Whether SQLite itself flushes every commit, because the database has no log.
+    has_log: bool,
+    state_dir: PathBuf,
+    /// Dropped after the connection, with which SQLite empties its log.
+    _open: OpenMark,
     root: String,
     fsync: Fsync,
     retention: Retention,
@@ -68,6 +82,7 @@ pub struct SqliteJournal {
     private_texts: PrivateTexts,
     /// Records of calls that are not written yet, with their times.
     queued_calls: Mutex<Vec<(i64, CallRecord)>>,
+    aids: Mutex<Aids>,
     /// How many changes were made since the limits were last checked.
     changes_since_check: AtomicUsize,
     /// How many shown texts were stored since their total size was last checked.
@@ -75,6 +90,13 @@ pub struct SqliteJournal {
 }
 
 impl SqliteJournal {
+    /// The proposal that became this change, if a review applied it.
+    pub fn accepted_proposal(&self, change: ChangeId) -> Result<Option<StoredProposal>, JournalError> {
+        self.transact("look up a proposal", TransactionBehavior::Deferred, |transaction| {
+            proposal::find_accepted(transaction, &self.root, change)
+        })
+    }
+
     /// Opens the journal of `root` in `state_dir` and creates the database if it is missing.
     ///
     /// Acknowledged changes survive a power cut; see [`SqliteJournal::with_fsync`].
@@ -86,15 +108,16 @@ impl SqliteJournal {
             private_files::check(&state_dir.join(format!("{FILE}{suffix}")), Expected::File)
                 .map_err(|error| failed(error.to_string()))?;
         }
-        // SQLite would make it readable for everyone, and it contains parts of files.
-        private_files::open(&path, OpenOptions::new().create(true).append(true).mode(0o600))
-            .map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
+        create_private(&path).map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
+        let log = state_dir.join(format!("{FILE}-wal"));
+        let open = OpenMark::take(state_dir, &log).map_err(|error| failed(error.to_string()))?;
         // SQLite refuses a symlink anywhere in the path, but only the file itself matters.
         let real = state_dir.canonicalize().map_err(|error| failed(error.to_string()))?.join(FILE);
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection =
             Connection::open_with_flags(&real, flags).map_err(|error| failed(error.to_string()))?;
-        schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
+        let log = Log::of(state_dir);
+        let has_log = schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
             schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
             error => {
                 failed(format!("`{}` {error}; move the file away to start a new journal", path.display()))
@@ -102,12 +125,17 @@ impl SqliteJournal {
         })?;
         Ok(Self {
             connection: Mutex::new(connection),
+            log,
+            has_log,
+            state_dir: state_dir.into(),
+            _open: open,
             root: root.into(),
             fsync: Fsync::On,
             retention: Retention::default(),
             private_files: PrivateFiles::default(),
             private_texts: PrivateTexts::default(),
             queued_calls: Mutex::default(),
+            aids: Mutex::default(),
             changes_since_check: AtomicUsize::new(gc::CHECK_INTERVAL),
             shown_since_check: AtomicUsize::new(shown::CHECK_INTERVAL),
         })
@@ -115,10 +143,9 @@ impl SqliteJournal {
 
     /// Sets whether changes are flushed to the disk before they are acknowledged. Without it, a power cut can lose
     /// the last changes but never damages the journal.
-    pub fn with_fsync(mut self, fsync: Fsync) -> Result<Self, JournalError> {
+    pub fn with_fsync(mut self, fsync: Fsync) -> Self {
         self.fsync = fsync;
-        self.query("be opened", |connection| Ok(set_synchronous(connection, fsync)?))?;
-        Ok(self)
+        self
     }
 
     /// The pending changes that were begun in other roots and affect files in `roots`, each with its own root.
@@ -141,8 +168,23 @@ impl SqliteJournal {
         self
     }
 
-    /// Runs `work` in a transaction.
+    /// Runs `work` in a transaction. What it writes survives a power cut.
     fn transact<T>(
+        &self,
+        action: &'static str,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
+    ) -> Result<T, JournalError> {
+        let is_write = matches!(behavior, TransactionBehavior::Immediate);
+        let result = self.transact_unflushed(action, behavior, work)?;
+        if is_write && self.fsync == Fsync::On && self.has_log {
+            self.log.flush().map_err(|error| JournalError::new(action, error.to_string()))?;
+        }
+        Ok(result)
+    }
+
+    /// Runs `work` in a transaction. A power cut may undo it, but not what was written before.
+    fn transact_unflushed<T>(
         &self,
         action: &'static str,
         behavior: TransactionBehavior,
@@ -170,6 +212,17 @@ impl SqliteJournal {
     }
 }
 
+/// Creates an empty database if there is none: SQLite would make it readable for everyone, and it contains parts of files.
+///
+/// One that exists is not even opened. Closing it again would release every lock that this process has on it through other
+/// connections, and a process that ends then takes itself for the last one and deletes the log that those still write to.
+fn create_private(path: &Path) -> io::Result<()> {
+    match private_files::open(path, OpenOptions::new().create_new(true).append(true).mode(0o600)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
+    }
+}
+
 impl Journal for SqliteJournal {
     fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
         let id = self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
@@ -180,12 +233,18 @@ impl Journal for SqliteJournal {
     }
 
     fn seal(&self, id: ChangeId, left: &Aftereffects) -> Result<(), JournalError> {
-        self.transact("mark a change as done", TransactionBehavior::Immediate, |transaction| {
+        let seal = |transaction: &Connection| {
             lifecycle::finish(transaction, &self.root, id, ChangeState::Done)?;
             session_memory::store_for_change(transaction, &self.root, id, &left.memory)?;
-            last_text::store(transaction, &self.root, id, &left.texts)?;
             lifecycle::update_undone_by(transaction, id)
-        })?;
+        };
+        const ACTION: &str = "mark a change as done";
+        // Recovery finds out again that the change is done, but not what the session remembers of it.
+        match left.memory.is_empty() {
+            true => self.transact_unflushed(ACTION, TransactionBehavior::Immediate, seal)?,
+            false => self.transact(ACTION, TransactionBehavior::Immediate, seal)?,
+        }
+        self.queue_last_texts(id, &left.texts);
         self.check_limits_occasionally();
         Ok(())
     }
@@ -239,6 +298,10 @@ impl Journal for SqliteJournal {
     }
 
     fn last_text(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
+        if self.is_queued_last_text(path, but) {
+            return Ok(None);
+        }
+        self.write_aids();
         self.query("read a file's last text", |connection| last_text::load(connection, &self.root, path, but))
     }
 
@@ -249,10 +312,12 @@ impl Journal for SqliteJournal {
         hash: ContentHash,
         text: &[u8],
     ) -> Result<(), JournalError> {
-        self.store_shown(&ShownTo { root: &self.root, session, path }, hash, text)
+        self.queue_shown(session, path, hash, text);
+        Ok(())
     }
 
     fn shown(&self, session: &str, path: &FilePath) -> Result<Vec<(ContentHash, Vec<u8>)>, JournalError> {
+        self.write_aids();
         self.query("read the texts that were shown", |connection| {
             shown::load(connection, &ShownTo { root: &self.root, session, path })
         })
@@ -413,15 +478,6 @@ impl std::fmt::Display for FileOwner {
     }
 }
 
-/// Sets whether commits are flushed to the disk from now on.
-fn set_synchronous(connection: &Connection, fsync: Fsync) -> rusqlite::Result<()> {
-    let level = match fsync {
-        Fsync::On => "FULL",
-        Fsync::Off => "NORMAL",
-    };
-    connection.pragma_update(None, "synchronous", level)
-}
-
 /// The current time in milliseconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -457,6 +513,26 @@ mod tests {
             assert!(error.contains(&format!("{name}` must be a regular file but is a symlink")), "{error}");
             assert_eq!(std::fs::read(&target).unwrap(), b"", "{name}");
         }
+    }
+
+    /// The locks that this process has on a file.
+    fn count_locks(file: &Path) -> usize {
+        let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
+        let (process, inode) = (format!(" {} ", std::process::id()), format!(":{inode} "));
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().filter(|line| line.contains(&process) && line.contains(&inode)).count()
+    }
+
+    #[test]
+    fn opening_a_journal_again_keeps_the_locks_of_the_first_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = SqliteJournal::open(folder.path(), "/").unwrap();
+        first.list(&Filter::default()).unwrap();
+        assert!(count_locks(&folder.path().join(FILE)) > 0, "SQLite locks the database while it is open");
+        create_private(&folder.path().join(FILE)).unwrap();
+        assert!(count_locks(&folder.path().join(FILE)) > 0, "nothing is opened and closed");
+        drop(SqliteJournal::open(folder.path(), "/other").unwrap());
+        assert!(count_locks(&folder.path().join(FILE)) > 0, "another journal was opened and closed");
     }
 
     #[test]

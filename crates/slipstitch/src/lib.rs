@@ -93,7 +93,7 @@
 //! // The definitions to send to the model.
 //! let claude = workspace.dialects().find("claude").unwrap();
 //! for tool in claude.tools {
-//!     println!("{}: {} {}", tool.name, tool.description(), (tool.schema)());
+//!     println!("{}: {} {}", tool.name, tool.about, (tool.schema)());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -4,13 +4,15 @@
 //! Every edit passes here, so little is read: a few metadata lookups on the way from the file to the top, and Git's
 //! configuration only when it has changed.
 
-mod git_config;
 mod git_places;
+mod neighbours;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use slipstitch_core::guard::{PlaceKind, ProtectedPlaces, TouchedPath};
 use slipstitch_core::path::FilePath;
@@ -18,7 +20,8 @@ use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
 use crate::state;
-use git_places::GitPlaces;
+use git_places::{GitPlaces, ResolvedPlaces};
+use neighbours::Neighbours;
 
 /// Finds protected places on the disk.
 #[derive(Debug)]
@@ -29,13 +32,14 @@ pub(crate) struct DiskPlaces {
     settings: Vec<PathBuf>,
     state: PathBuf,
     git: GitPlaces,
+    neighbours: Neighbours,
 }
 
 impl DiskPlaces {
     pub(crate) fn new(roots: Vec<PathBuf>, settings: Vec<PathBuf>, state: PathBuf) -> Self {
         // A relative path must not change its meaning with the working folder.
         let settings = settings.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect();
-        Self { roots, settings, state, git: GitPlaces::default() }
+        Self { roots, settings, state, git: GitPlaces::default(), neighbours: Neighbours::default() }
     }
 
     fn absolute(&self, path: &FilePath) -> PathBuf {
@@ -44,59 +48,117 @@ impl DiskPlaces {
             None => path.as_str().into(),
         }
     }
-
-    /// Whether a path leads to one of our own files. A different spelling or a symlink leads to the same resolved path,
-    /// and a hard link to the same file.
-    fn find_own(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        if path.starts_with(&self.state) || self.is_journal(id) {
-            return Some(PlaceKind::State);
-        }
-        let is_same = |file: &PathBuf| state::resolve(file) == path || id.is_some() && file_id(file) == id;
-        self.settings.iter().any(is_same).then_some(PlaceKind::Settings)
-    }
-
-    fn is_journal(&self, id: Option<FileId>) -> bool {
-        let Some(id) = id else { return false };
-        let Ok(entries) = std::fs::read_dir(&self.state) else { return false };
-        let mut files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        files.any(|entry| file_id(&entry.path()) == Some(id))
-    }
-
-    /// Whether Git runs or obeys what is at a path, by the configuration of the repositories above it and of the user.
-    fn find_git(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        let repositories: Vec<_> = path.ancestors().skip(1).filter_map(Repository::at).collect();
-        if repositories.is_empty() {
-            return self.git.find(None, path, id);
-        }
-        repositories.iter().find_map(|repository| self.git.find(Some(repository), path, id))
-    }
-
-    /// Whether a path is in a folder that Git takes for a repository, or will once `created` exist.
-    fn is_in_repository(&self, path: &Path, created: &[PathBuf]) -> bool {
-        let folders = path.ancestors().skip(1);
-        let mut inside = folders.take_while(|folder| self.roots.iter().any(|root| folder.starts_with(root)));
-        inside.any(|folder| is_git_folder(folder, created))
-    }
 }
 
 impl ProtectedPlaces for DiskPlaces {
     fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
         let absolute = |touched: &TouchedPath<'_>| self.absolute(touched.real);
         let created: Vec<PathBuf> = touched.iter().filter(|one| one.remains).map(absolute).collect();
-        touched
-            .iter()
-            .map(|one| {
-                let path = self.absolute(one.real);
-                if let Some(own) = self.find_own(&path, one.id) {
-                    return Some(own);
-                }
-                if self.is_in_repository(&path, &created) {
-                    return Some(PlaceKind::GitRepository);
-                }
-                self.find_git(&path, one.id)
-            })
-            .collect()
+        let mut survey = Survey::new(self, created);
+        touched.iter().map(|one| survey.find(&absolute(one), one.id)).collect()
     }
+}
+
+/// What one call asks about the disk, each thing once: the files of a call mostly share their folders.
+struct Survey<'a> {
+    places: &'a DiskPlaces,
+    /// The files that will exist once the call is done.
+    created: Vec<PathBuf>,
+    own: OwnFiles,
+    folders: HashMap<PathBuf, Rc<FolderPlaces>>,
+    /// By the repository's folder; `None` for what applies outside of repositories.
+    git: HashMap<Option<PathBuf>, Rc<ResolvedPlaces>>,
+}
+
+/// Our own files.
+struct OwnFiles {
+    /// The files in the state folder.
+    state: Vec<FileId>,
+    /// The settings files with symlinks resolved.
+    settings: Vec<(PathBuf, Option<FileId>)>,
+}
+
+/// What applies to all files in a folder.
+struct FolderPlaces {
+    is_in_repository: bool,
+    git: Vec<Rc<ResolvedPlaces>>,
+}
+
+impl<'a> Survey<'a> {
+    fn new(places: &'a DiskPlaces, created: Vec<PathBuf>) -> Self {
+        let own = OwnFiles {
+            state: file_ids_in(&places.state),
+            settings: places.settings.iter().map(|file| (state::resolve(file), file_id(file))).collect(),
+        };
+        Self { places, created, own, folders: HashMap::new(), git: HashMap::new() }
+    }
+
+    fn find(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        if let Some(own) = self.find_own(path, id) {
+            return Some(own);
+        }
+        let folder = self.folder(path.parent().unwrap_or(path));
+        if folder.is_in_repository {
+            return Some(PlaceKind::GitRepository);
+        }
+        folder
+            .git
+            .iter()
+            .find_map(|places| places.find(path, id))
+            .or_else(|| self.find_by_neighbours(path, id))
+    }
+
+    /// Whether a repository next to the path's folders runs or obeys what is there.
+    fn find_by_neighbours(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        let places = self.places;
+        let neighbours = places.neighbours.find(path, &places.roots);
+        neighbours.iter().find_map(|repository| self.resolve_git(Some(repository)).find(path, id))
+    }
+
+    /// Whether a path leads to one of our own files. A different spelling or a symlink leads to the same resolved path,
+    /// and a hard link to the same file.
+    fn find_own(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        if path.starts_with(&self.places.state) || id.is_some_and(|id| self.own.state.contains(&id)) {
+            return Some(PlaceKind::State);
+        }
+        let is_same =
+            |(file, file_id): &(PathBuf, Option<FileId>)| file == path || id.is_some() && *file_id == id;
+        self.own.settings.iter().any(is_same).then_some(PlaceKind::Settings)
+    }
+
+    fn folder(&mut self, folder: &Path) -> Rc<FolderPlaces> {
+        if let Some(known) = self.folders.get(folder) {
+            return Rc::clone(known);
+        }
+        let repositories: Vec<_> = folder.ancestors().filter_map(Repository::at).collect();
+        let git = match repositories.is_empty() {
+            true => vec![self.resolve_git(None)],
+            false => repositories.iter().map(|repository| self.resolve_git(Some(repository))).collect(),
+        };
+        let found = Rc::new(FolderPlaces { is_in_repository: self.is_in_repository(folder), git });
+        self.folders.insert(folder.to_owned(), Rc::clone(&found));
+        found
+    }
+
+    /// What Git runs or obeys, by the configuration of a repository and of the user.
+    fn resolve_git(&mut self, repository: Option<&Repository>) -> Rc<ResolvedPlaces> {
+        let key = repository.map(|found| found.own.clone());
+        let resolve = || Rc::new(self.places.git.resolve(repository));
+        Rc::clone(self.git.entry(key).or_insert_with(resolve))
+    }
+
+    /// Whether a folder is in one that Git takes for a repository, or will once the created files exist.
+    fn is_in_repository(&self, folder: &Path) -> bool {
+        let is_in_root = |folder: &&Path| self.places.roots.iter().any(|root| folder.starts_with(root));
+        folder.ancestors().take_while(is_in_root).any(|folder| is_git_folder(folder, &self.created))
+    }
+}
+
+/// The regular files in a folder.
+fn file_ids_in(folder: &Path) -> Vec<FileId> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    files.filter_map(|entry| file_id(&entry.path())).collect()
 }
 
 fn file_id(path: &Path) -> Option<FileId> {

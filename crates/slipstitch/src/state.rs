@@ -113,7 +113,51 @@ const MAX_DANGLING_LINKS: usize = 8;
 
 /// Resolves the symlinks in the part of `path` that exists, and those whose target is missing.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
-    resolve_links(path, MAX_DANGLING_LINKS)
+    resolve_from_end(path).unwrap_or_else(|| resolve_links(path, MAX_DANGLING_LINKS))
+}
+
+/// The usual cases, in few system calls: the path exists, or its end is missing. `None` for all others.
+fn resolve_from_end(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let mut existing = path;
+    let mut missing = Vec::new();
+    loop {
+        match real_path(existing) {
+            Ok(mut real) => {
+                if let Some(first) = missing.last() {
+                    // A dangling symlink leads elsewhere.
+                    let is_missing = matches!(real.join(first).symlink_metadata(),
+                        Err(error) if error.kind() == io::ErrorKind::NotFound);
+                    if !is_missing {
+                        return None;
+                    }
+                }
+                real.extend(missing.iter().rev());
+                return Some(real);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                missing.push(existing.file_name()?);
+                existing = existing.parent()?;
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Like [`Path::canonicalize`], which asks the system about every component.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    use rustix::fs::{Mode, OFlags};
+    let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
+    match std::fs::read_link(link) {
+        // The system adds a remark to the name of what was removed meanwhile or is out of reach.
+        Ok(real) if real.is_absolute() && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") => {
+            Ok(real)
+        }
+        _ => path.canonicalize(),
+    }
 }
 
 fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
@@ -152,6 +196,32 @@ mod tests {
         symlink("loop", top.join("loop")).unwrap();
         assert_eq!(resolve(&top.join("first/x")), top.join("missing/x"));
         assert_eq!(resolve(&top.join("loop/x")), top.join("loop/x"));
+    }
+
+    #[test]
+    fn both_ways_to_resolve_a_path_agree() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        std::fs::write(top.join("a/file"), "").unwrap();
+        symlink("a", top.join("link")).unwrap();
+        symlink(top.join("gone/x"), top.join("a/dangling")).unwrap();
+        let paths = [
+            "a/b",
+            "a/b/c/d",
+            "link/b",
+            "link/b/new",
+            "a/file",
+            "a/file/x",
+            "a/dangling",
+            "a/dangling/y",
+            "",
+        ];
+        for path in paths.map(|path| top.join(path)) {
+            assert_eq!(resolve(&path), resolve_links(&path, MAX_DANGLING_LINKS), "{}", path.display());
+        }
+        assert_eq!(resolve_from_end(&top.join("link/b/new")), Some(top.join("a/b/new")));
+        assert_eq!(resolve_from_end(&top.join("a/dangling")), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use slipstitch_core::change::Rung;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::ports::journal::ProposalId;
-use slipstitch_core::report::Report;
+use slipstitch_core::report::{Action, FileReport, Report};
 
 /// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
@@ -34,6 +34,8 @@ pub struct CallRecord {
     pub tool: String,
     /// Which of the tool's modes was used, if they are counted.
     pub variant: Option<String>,
+    /// Whether it added lines to an existing file and removed none; only for tools whose modes are counted.
+    pub is_addition: bool,
     /// The outcome, as the name of a [`Status`].
     pub status: String,
     /// The outcome's machine-readable code.
@@ -61,6 +63,7 @@ impl CallRecord {
             dialect: truncate_name(dialect),
             tool: truncate_name(tool),
             variant: None,
+            is_addition: false,
             status: variant_name(&report.status()),
             code: report.code().into(),
             cause: report.failures.iter().find_map(|failure| failure.cause.as_ref()).map(variant_name),
@@ -70,11 +73,28 @@ impl CallRecord {
         }
     }
 
-    /// The same record with the mode that the call used.
+    /// The same record with the mode that the call used, if it named one.
     #[must_use]
-    pub fn with_variant(self, variant: Option<&str>) -> Self {
-        Self { variant: variant.map(truncate_name), ..self }
+    pub fn with_variant(self, variant: Option<&str>, report: &Report) -> Self {
+        let is_addition = variant.is_some() && adds_to_a_file(report);
+        Self { variant: variant.map(truncate_name), is_addition, ..self }
     }
+}
+
+/// Whether a change added lines to an existing file and kept all others. A last line that only got a newline is kept.
+fn adds_to_a_file(report: &Report) -> bool {
+    let is_modified = |file: &FileReport| file.action == Action::Modified;
+    let (Status::Applied, [file], Some(diff)) = (report.status(), &report.files[..], &report.diff) else {
+        return false;
+    };
+    let changed = |marker: char, head: &'static str| {
+        let lines = diff.lines().filter(move |line| !line.starts_with(head));
+        lines.filter_map(move |line| line.strip_prefix(marker))
+    };
+    let mut added = changed('+', "+++ ");
+    let keeps_all = changed('-', "--- ").all(|removed| added.any(|line| line == removed));
+    let all_added = changed('+', "+++ ").count();
+    is_modified(file) && keeps_all && all_added > changed('-', "--- ").count()
 }
 
 /// What a call means for the attempts before it.
@@ -144,6 +164,8 @@ pub struct Tally {
     pub causes: Vec<Count>,
     /// The modes that calls used, most frequent first; only of tools whose modes are counted.
     pub modes: Vec<Count>,
+    /// The modes of calls that added lines to an existing file and removed none, most frequent first.
+    pub additions: Vec<Count>,
     /// How many refused attempts preceded a call that succeeded, most frequent first. A call that succeeded at once is
     /// not counted.
     pub corrected_after: Vec<Count>,
@@ -233,14 +255,20 @@ impl Tally {
         for count in &other.modes {
             add_count(&mut self.modes, count.what.clone(), count.count);
         }
+        for count in &other.additions {
+            add_count(&mut self.additions, count.what.clone(), count.count);
+        }
         for count in &other.corrected_after {
             add_count(&mut self.corrected_after, count.what.clone(), count.count);
         }
     }
 
     /// Counts a call that used this mode.
-    pub(crate) fn add_mode(&mut self, mode: String) {
-        add_count(&mut self.modes, mode, 1);
+    pub(crate) fn add_mode(&mut self, mode: &str, is_addition: bool) {
+        add_count(&mut self.modes, mode.into(), 1);
+        if is_addition {
+            add_count(&mut self.additions, mode.into(), 1);
+        }
     }
 
     /// Counts a call that succeeded after this many refused attempts.
@@ -252,10 +280,10 @@ impl Tally {
         }
     }
 
-    /// The share of calls that used a mode, in percent; `None` if no call named one.
-    pub fn mode_share(&self, mode: &str) -> Option<f64> {
-        let total: u64 = self.modes.iter().map(|count| count.count).sum();
-        let used = self.modes.iter().find(|count| count.what == mode).map_or(0, |count| count.count);
+    /// The share of additions to files that used a mode, in percent; `None` if there were none.
+    pub fn addition_share(&self, mode: &str) -> Option<f64> {
+        let total: u64 = self.additions.iter().map(|count| count.count).sum();
+        let used = self.additions.iter().find(|count| count.what == mode).map_or(0, |count| count.count);
         (total > 0).then(|| used as f64 * 100.0 / total as f64)
     }
 }

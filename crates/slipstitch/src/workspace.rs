@@ -8,7 +8,7 @@ use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
-use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode};
+use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, Verdict, recall_mode};
 use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::{Outcome, Refused};
@@ -244,7 +244,7 @@ impl Builder {
         config.tighten_by_root(&files)?;
         let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
         let journal = SqliteJournal::open(&folder, files.root())?
-            .with_fsync(config.fsync)?
+            .with_fsync(config.fsync)
             .with_retention(config.retention.clone())
             .with_private_files(config.private_files.clone());
         let recovered = recover(&files, &journal)?;
@@ -420,8 +420,9 @@ impl Workspace {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
         let variant = planned.variant().map(str::to_owned);
         let answer = self.run_planned(planned, approver, cancel);
-        let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report);
-        (answer, call.with_variant(variant.as_deref()))
+        let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report)
+            .with_variant(variant.as_deref(), &answer.report);
+        (answer, call)
     }
 
     /// Records the outcome of a call, for statistics. Errors are ignored: the call itself is done.
@@ -435,7 +436,8 @@ impl Workspace {
         self.journal.queue_call(call)
     }
 
-    /// Writes the queued records. Returns whether that succeeded; if not, they stay queued.
+    /// Writes the queued records, and the texts that calls left for later ones. Returns whether that succeeded; if not, they
+    /// stay queued.
     pub fn write_call_records(&self) -> bool {
         self.journal.flush_calls().is_ok()
     }
@@ -497,7 +499,10 @@ impl Workspace {
             dialect: "native".into(),
             tool: source.tool.into(),
         };
-        self.engine().execute(&plan, origin, source.phrases, approver)
+        let report = self.engine().execute(&plan, origin, source.phrases, approver);
+        // There is no record of a call with which the texts of the change would be written.
+        self.write_call_records();
+        report
     }
 
     /// The dialects that this workspace accepts.
@@ -518,6 +523,11 @@ impl Workspace {
     /// One change with its diff.
     pub fn change(&self, id: ChangeId) -> Result<Option<Entry>, JournalError> {
         self.journal.entry(id)
+    }
+
+    /// The proposal that became this change, if a review applied it.
+    pub fn accepted_proposal(&self, change: ChangeId) -> Result<Option<StoredProposal>, JournalError> {
+        self.journal.accepted_proposal(change)
     }
 
     /// Whether a change was removed from the journal to save space.
@@ -545,6 +555,16 @@ impl Workspace {
         sweep_locks(&state::locks(&self.folder))
     }
 
+    /// The settings in effect.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The session that changes are recorded under.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The pending proposals, oldest first.
     pub fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
         self.journal.proposals()
@@ -557,20 +577,41 @@ impl Workspace {
 
     /// Applies a proposed change, or grants the write access that a session asks for, on behalf of `by`.
     pub fn accept(&self, id: ProposalId, by: &str) -> Report {
-        let _guard = match self.lock_requesting_session(id) {
-            Ok(guard) => guard,
-            Err(error) => return error.into(),
-        };
-        let report = self.engine().accept(id, by);
-        self.record_accepted_call(id, &report);
-        report
+        self.decide(id, by, &Verdict::accept_all())
     }
 
     /// Applies only these hunks of a proposed change on behalf of `by`, by their numbers; the others are left out.
     /// [`Proposal::hunks`](slipstitch_core::ports::journal::Proposal::hunks) lists them.
     pub fn accept_hunks(&self, id: ProposalId, by: &str, hunks: &[usize]) -> Report {
-        let report = self.engine().accept_hunks(id, by, hunks);
-        self.record_accepted_call(id, &report);
+        self.decide(id, by, &Verdict::accept_only(hunks))
+    }
+
+    /// What a decision on a proposed change would write to the files as they are now.
+    pub fn preview_decision(&self, id: ProposalId, verdict: &Verdict) -> Report {
+        self.engine().preview(id, verdict)
+    }
+
+    /// A short text that is different after every change, proposal and decision in this root.
+    pub fn activity(&self) -> Result<String, JournalError> {
+        self.journal.activity()
+    }
+
+    /// The last decided proposals, newest first.
+    pub fn decided_proposals(&self, limit: usize) -> Result<Vec<StoredProposal>, JournalError> {
+        self.journal.decided_proposals(limit)
+    }
+
+    /// Decides a proposed change hunk by hunk on behalf of `by`: what is accepted or edited is applied, the rest is left out.
+    pub fn decide(&self, id: ProposalId, by: &str, verdict: &Verdict) -> Report {
+        let _guard = match self.lock_requesting_session(id) {
+            Ok(guard) => guard,
+            Err(error) => return error.into(),
+        };
+        let report = self.engine().decide(id, by, verdict);
+        match report.outcome {
+            Outcome::ProposalRejected => self.record_rejected_call(id, by, None, &report),
+            _ => self.record_accepted_call(id, &report),
+        }
         report
     }
 

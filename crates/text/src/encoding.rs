@@ -54,6 +54,8 @@ pub struct Detected {
     pub bom: usize,
     /// Whether the file contains NUL bytes that are not part of UTF-16.
     pub binary: bool,
+    /// Whether the file was found to be UTF-8 without invalid bytes.
+    pub is_valid_utf8: bool,
 }
 
 impl Encoding {
@@ -216,15 +218,17 @@ pub fn detect(bytes: &[u8], rule: EncodingRule) -> Detected {
     if let Some(encoding) = forced.or(marked) {
         let bom = if marked == Some(encoding) { bom } else { 0 };
         let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-        return Detected { encoding, bom, binary: !wide && memchr::memchr(0, bytes).is_some() };
+        let binary = !wide && memchr::memchr(0, bytes).is_some();
+        return Detected { encoding, bom, binary, is_valid_utf8: false };
     }
     let binary = memchr::memchr(0, bytes).is_some();
+    let is_valid_utf8 = std::str::from_utf8(bytes).is_ok();
     let encoding = match rule {
-        _ if binary || is_mostly_utf8(bytes) => Encoding::Utf8,
+        _ if binary || is_valid_utf8 || is_mostly_utf8(bytes) => Encoding::Utf8,
         EncodingRule::Assume(encoding) => encoding,
         EncodingRule::Detect | EncodingRule::Force(_) => guess(bytes),
     };
-    Detected { encoding, bom: 0, binary }
+    Detected { encoding, bom: 0, binary, is_valid_utf8 }
 }
 
 /// Whether the bytes are valid UTF-8, or have more valid non-ASCII characters than invalid bytes.

@@ -11,11 +11,13 @@ pub struct ContentHash([u8; 32]);
 
 /// The version of a file that a caller expects, in any of the accepted forms.
 ///
-/// A bare digest may be BLAKE3 or SHA-256: comparing it tries both.
+/// A bare digest may be BLAKE3 or SHA-256: comparing it tries both. A digest may be abbreviated to its first digits, as
+/// answers do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionClaim {
     kind: Option<DigestKind>,
-    digest: [u8; 32],
+    /// The first hex digits of the digest, or all of them, in lower case.
+    hex: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +31,19 @@ enum DigestKind {
 /// A text that is not a version in an accepted form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a version: expected `b3:` or `sha256:` followed by 64 hex digits, or 64 hex digits alone"
+    "`{0}` is not a version: expected the hex digits of a hash, or at least its first {MIN_DIGITS}, with or without `b3:` or `sha256:` before them"
 )]
 pub struct BadVersion(pub String);
+
+/// The number of hex digits in a digest.
+const DIGITS: usize = 64;
+
+/// The number of hex digits in an abbreviated hash. A file would need millions of versions before two of them are likely
+/// to share as many.
+const SHORT_DIGITS: usize = 12;
+
+/// The fewest hex digits that name a version.
+const MIN_DIGITS: usize = 4;
 
 impl ContentHash {
     /// Hashes `bytes`.
@@ -44,14 +56,29 @@ impl ContentHash {
         Self(*hasher.finalize().as_bytes())
     }
 
+    pub(crate) fn from_blake3(hash: blake3::Hash) -> Self {
+        Self(*hash.as_bytes())
+    }
+
     /// Parses the form that [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         parse_digest(text.strip_prefix("b3:")?).map(Self)
     }
+
+    /// The hash abbreviated for answers: `b3:` and its first 12 hex digits.
+    pub fn short(&self) -> String {
+        let mut text = self.to_string();
+        text.truncate("b3:".len() + SHORT_DIGITS);
+        text
+    }
+
+    fn starts_with(&self, hex: &str) -> bool {
+        blake3::Hash::from_bytes(self.0).to_hex().starts_with(hex)
+    }
 }
 
 impl VersionClaim {
-    /// Parses `b3:<hex>`, `sha256:<hex>` or a bare digest of either kind.
+    /// Parses `b3:<hex>`, `sha256:<hex>` or a bare digest of either kind, whole or abbreviated to its first digits.
     pub fn parse(text: &str) -> Result<Self, BadVersion> {
         let bad = || BadVersion(text.chars().take(80).collect());
         let text = text.trim();
@@ -61,18 +88,29 @@ impl VersionClaim {
             Some(_) => return Err(bad()),
             None => (None, text),
         };
-        Ok(Self { kind, digest: parse_digest(hex).ok_or_else(bad)? })
+        // Models copy the ellipsis that often follows an abbreviation.
+        let hex = hex.trim_end_matches('…').trim_end_matches('.');
+        let is_hex = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_hex || !(MIN_DIGITS..=DIGITS).contains(&hex.len()) {
+            return Err(bad());
+        }
+        Ok(Self { kind, hex: hex.to_ascii_lowercase() })
     }
 
     /// Parses the same forms. Anything else becomes a claim that no content matches.
     pub fn parse_any(text: &str) -> Self {
-        Self::parse(text).unwrap_or(Self { kind: Some(DigestKind::Unknown), digest: [0; 32] })
+        Self::parse(text).unwrap_or(Self { kind: Some(DigestKind::Unknown), hex: String::new() })
     }
 
     /// Whether `bytes`, whose hash is `hash`, is the expected content.
     pub fn matches(&self, hash: ContentHash, bytes: &[u8]) -> bool {
-        let blake3 = || self.digest == hash.0;
-        let sha256 = || self.digest[..] == Sha256::digest(bytes)[..];
+        self.matches_with(hash, || bytes)
+    }
+
+    /// Like [`VersionClaim::matches`]; asks for the content only if the hash does not decide.
+    pub fn matches_with<'a>(&self, hash: ContentHash, bytes: impl FnOnce() -> &'a [u8]) -> bool {
+        let blake3 = || hash.starts_with(&self.hex);
+        let sha256 = || hex_digits(&Sha256::digest(bytes())).starts_with(&self.hex);
         match self.kind {
             Some(DigestKind::Blake3) => blake3(),
             Some(DigestKind::Sha256) => sha256(),
@@ -85,22 +123,42 @@ impl VersionClaim {
     /// ruled out.
     pub fn may_match(&self, hash: ContentHash) -> bool {
         match self.kind {
-            Some(DigestKind::Blake3) => self.digest == hash.0,
+            Some(DigestKind::Blake3) => hash.starts_with(&self.hex),
             Some(DigestKind::Unknown) => false,
             Some(DigestKind::Sha256) | None => true,
         }
+    }
+
+    /// Whether it is so short that several versions of a file may well match it.
+    pub fn may_be_ambiguous(&self) -> bool {
+        self.kind != Some(DigestKind::Unknown) && self.hex.len() < SHORT_DIGITS
+    }
+}
+
+impl fmt::Display for VersionClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            Some(DigestKind::Blake3) => "b3:",
+            Some(DigestKind::Sha256) => "sha256:",
+            Some(DigestKind::Unknown) | None => "",
+        })?;
+        f.write_str(&self.hex)
     }
 }
 
 impl From<ContentHash> for VersionClaim {
     fn from(hash: ContentHash) -> Self {
-        Self { kind: Some(DigestKind::Blake3), digest: hash.0 }
+        Self { kind: Some(DigestKind::Blake3), hex: blake3::Hash::from_bytes(hash.0).to_hex().to_string() }
     }
+}
+
+fn hex_digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn parse_digest(hex: &str) -> Option<[u8; 32]> {
     let hex = hex.as_bytes();
-    if hex.len() != 64 {
+    if hex.len() != DIGITS {
         return None;
     }
     let mut out = [0; 32];
@@ -157,8 +215,24 @@ mod tests {
     }
 
     #[test]
+    fn a_version_may_be_abbreviated() {
+        let hash = ContentHash::of(b"text");
+        assert_eq!(hash.short(), hash.to_string()[..15]);
+        let short = hash.short();
+        for claim in [&short, &short[3..], &short[..7], &format!("{short}…"), "sha256:982d9e3eb996", "982d"]
+        {
+            let claim = VersionClaim::parse(claim).unwrap();
+            assert!(claim.matches(hash, b"text") && !claim.matches(ContentHash::of(b"x"), b"x"), "{claim}");
+        }
+        assert!(VersionClaim::parse("982d9e3eb99").unwrap().may_be_ambiguous());
+        assert!(!VersionClaim::parse(&short).unwrap().may_be_ambiguous());
+    }
+
+    #[test]
     fn rejects_other_forms() {
-        for text in ["", "b3:", "b3:12", "md5:00", "b3:zz", &"g".repeat(64), &"é".repeat(32)] {
+        for text in
+            ["", "b3:", "b3:123", "md5:0000", "b3:zzzz", &"0".repeat(65), &"g".repeat(64), &"é".repeat(32)]
+        {
             assert!(VersionClaim::parse(text).is_err(), "{text}");
             assert!(!VersionClaim::parse_any(text).matches(ContentHash::of(b""), b""), "{text}");
         }

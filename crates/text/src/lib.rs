@@ -6,7 +6,8 @@
 //! | count and convert line endings | [`NewlineCounts`], [`canonical`], [`convert_newlines`] |
 //! | search any file as LF-only text and map matches back to bytes | [`View`] |
 //! | turn offsets into line numbers | [`LineIndex`] |
-//! | identify a file's content | [`ContentHash`], [`VersionClaim`] |
+//! | identify a file's content | [`ContentHash`], [`VersionClaim`]; block by block [`BlockHashes`] |
+//! | name a line by a short hash of its text | [`line_hash()`] |
 //! | replace byte ranges, and compose and invert such changes | [`Splices`] |
 //! | rebase splices onto someone else's changes | [`rebase`] |
 //! | compare two texts line by line | [`diff_lines`], [`diff_splices`] |
@@ -31,18 +32,22 @@
 pub mod display;
 pub mod rebase;
 
+mod block_hash;
 mod encoding;
 mod hash;
 mod line_diff;
+mod line_hash;
 mod line_index;
 mod newline;
 mod splice;
 mod splice_diff;
 mod view;
 
+pub use block_hash::{BlockHasher, BlockHashes};
 pub use encoding::{Detected, Encoding, EncodingRule, Unencodable, UnknownEncoding, detect};
 pub use hash::{BadVersion, ContentHash, VersionClaim};
 pub use line_diff::{ChangedRange, diff_line_slices, diff_lines};
+pub use line_hash::line_hash;
 pub use line_index::LineIndex;
 pub use newline::{Newline, NewlineCounts, canonical, convert_newlines, lines};
 pub use splice::{Overlap, Piece, Span, Splice, Splices};

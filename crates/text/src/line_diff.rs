@@ -26,6 +26,13 @@ pub struct ChangedRange {
 
 /// Compares two texts line by line and returns the byte ranges that differ, in order.
 pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
+    if old == new {
+        return Vec::new();
+    }
+    // One line against one line needs no algorithm.
+    if is_one_line(old) && is_one_line(new) {
+        return vec![ChangedRange { old: 0..old.len(), new: 0..new.len() }];
+    }
     if old.len().max(new.len()) > MAX_BYTES {
         return trim_common_ends(old, new).into_iter().collect();
     }
@@ -67,6 +74,13 @@ pub fn diff_line_slices<T: Copy + Default + Eq + Hash>(
     SectionDiff::new(&input.before, &input.after, tokens, &mut changes)
         .diff_section(0..old.len(), 0..new.len());
     changes.into_iter().map(|change| (change.old, change.new)).collect()
+}
+
+fn is_one_line(text: &[u8]) -> bool {
+    match text {
+        [] => true,
+        [body @ .., _] => memchr::memchr(b'\n', body).is_none(),
+    }
 }
 
 fn line_starts(text: &[u8]) -> Vec<usize> {

@@ -66,7 +66,12 @@ fn shift_splice(splice: &Splice, shift: isize) -> Splice {
 
 /// Drops the splices that insert what they remove. Composing steps that cancel out leaves such splices behind.
 pub fn drop_noops(splices: &Splices, base: &[u8]) -> Splices {
-    let effective = splices.iter().filter(|splice| splice.at.of(base) != splice.insert).cloned().collect();
+    keep_splices(splices, |splice| splice.at.of(base) != splice.insert)
+}
+
+/// Omits splices that `is_effective` does not accept.
+pub fn keep_splices(splices: &Splices, mut is_effective: impl FnMut(&Splice) -> bool) -> Splices {
+    let effective = splices.iter().filter(|splice| is_effective(splice)).cloned().collect();
     // Never fails: a subset of disjoint splices is disjoint.
     Splices::new(splices.base_len(), effective).unwrap_or_else(|_| splices.clone())
 }

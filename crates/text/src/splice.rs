@@ -96,6 +96,9 @@ impl Splices {
     /// # Panics
     /// If a splice reaches past the end of the text.
     pub fn new(base_len: usize, list: Vec<Splice>) -> Result<Self, Overlap> {
+        if list.windows(2).all(|pair| pair[0].at.end <= pair[1].at.start) {
+            return Ok(Self::in_order(base_len, list));
+        }
         let mut numbered: Vec<(usize, Splice)> = list.into_iter().enumerate().collect();
         numbered.sort_by_key(|(_, splice)| (splice.at.start, splice.at.end));
         for pair in numbered.windows(2) {
@@ -104,12 +107,15 @@ impl Splices {
                 return Err(Overlap { first: a.min(b), second: a.max(b) });
             }
         }
-        let list: Vec<Splice> = numbered.into_iter().map(|(_, splice)| splice).collect();
+        Ok(Self::in_order(base_len, numbered.into_iter().map(|(_, splice)| splice).collect()))
+    }
+
+    fn in_order(base_len: usize, list: Vec<Splice>) -> Self {
         assert!(
             list.last().is_none_or(|splice| splice.at.end <= base_len),
             "a splice must lie inside its text"
         );
-        Ok(Self { base_len, list })
+        Self { base_len, list }
     }
 
     /// Leaves a text of `base_len` bytes unchanged.
@@ -190,13 +196,18 @@ impl Splices {
     /// The splices that turn the new text back into `before`.
     pub fn invert(&self, before: &[u8]) -> Self {
         assert_eq!(before.len(), self.base_len, "splices apply only to the text they were made for");
+        self.invert_with(|span| span.of(before).to_vec())
+    }
+
+    /// Like [`Splices::invert`]; `before` returns spans of the old text.
+    pub fn invert_with(&self, mut before: impl FnMut(Span) -> Vec<u8>) -> Self {
         let mut shift = 0isize;
         let mut list = Vec::with_capacity(self.list.len());
         for splice in &self.list {
             let start = splice.at.start.strict_add_signed(shift);
             list.push(Splice {
                 at: Span::new(start, start + splice.insert.len()),
-                insert: splice.at.of(before).to_vec(),
+                insert: before(splice.at),
             });
             shift += splice.insert.len() as isize - splice.at.len() as isize;
         }

@@ -83,6 +83,14 @@ impl View {
         }
     }
 
+    /// How much larger an offset of the file is than that of the view, if that is the same everywhere.
+    pub fn fixed_shift(&self) -> Option<usize> {
+        match self {
+            Self::Raw { from } | Self::Crlf { from } => Some(*from),
+            Self::Decoded(_) => None,
+        }
+    }
+
     /// Maps an offset of the view to an offset of the file. `None` if the offset is inside what the
     /// file's encoding writes as one character.
     pub fn to_raw(&self, bytes: &[u8], view: usize) -> Option<usize> {

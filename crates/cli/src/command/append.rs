@@ -20,7 +20,7 @@ If the text would run into an existing line, a newline in the file's style is ad
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Append {
-    /// The file, relative to the root
+    /// The file, relative to the working folder or to `--root`
     file: String,
     #[command(flatten)]
     content: Content,

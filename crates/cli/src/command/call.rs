@@ -9,6 +9,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::builtin;
 
+use super::dialect_name::DialectName;
 use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::global::Global;
@@ -30,7 +31,7 @@ Run `slipstitch tools` to see the tools and their fields.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Call {
     /// The dialect that the tool belongs to
-    #[arg(long, value_name = "NAME", default_value = "native")]
+    #[arg(long, value_name = "NAME", default_value = "native", value_parser = DialectName)]
     dialect: String,
     /// What the session may do; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
@@ -55,7 +56,7 @@ impl Call {
             Err(_) if self.is_plain_patch(&text) => Value::String(text),
             Err(error) => return Err(self.invalid_json(&error)),
         };
-        let workspace = global.open_with_mode(self.mode)?;
+        let workspace = global.open_for_call(self.mode)?;
         let mut paths = Vec::new();
         collect_paths(&arguments, &mut paths);
         let answer = workspace.call(&self.dialect, &self.tool, arguments);

@@ -1,5 +1,8 @@
 //! `slipstitch config`: the settings in effect.
 
+mod check;
+mod show;
+
 use anstyle::Style;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -23,7 +26,7 @@ A rule is `ask` (the user must approve a change), `deny` or `allow`. Set it for 
 /// The widest line of a list of globs.
 const MAX_WIDTH: usize = 100;
 
-/// Show the settings in effect
+/// Show and check the settings in effect
 #[derive(Debug, Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -32,6 +35,9 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Show(show::Show),
+    Path(show::PathCommand),
+    Check(check::Check),
     /// List the protected paths, or show whether files are protected
     #[command(after_help = PROTECTED_EXAMPLES)]
     Protected {
@@ -43,7 +49,12 @@ enum Action {
 
 impl Config {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let Action::Protected { files } = self.action;
+        let files = match self.action {
+            Action::Show(command) => return command.run(global),
+            Action::Path(command) => return command.run(global),
+            Action::Check(command) => return command.run(global),
+            Action::Protected { files } => files,
+        };
         let workspace = global.open()?;
         if files.is_empty() {
             return Ok(Box::new(Groups(workspace.policy().clone())));

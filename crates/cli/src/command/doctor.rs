@@ -1,5 +1,7 @@
 //! `slipstitch doctor`: check the installation and what the system supports.
 
+mod hosts;
+
 use slipstitch::core::text::display::escape_controls;
 use std::path::Path;
 use std::time::Duration;
@@ -25,9 +27,10 @@ Examples:
   slipstitch doctor
   slipstitch doctor --root project --json
 
-The exit code is 3 if something needs your attention.";
+Agent hosts that have Slipstitch in their settings are asked whether they see it, for up to 20
+seconds. The exit code is 3 if something needs your attention.";
 
-/// Check the roots, the state folder and the journal, and show what this system supports
+/// Check the roots, the state folder, the journal and agent hosts, and show what this system supports
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {}
@@ -85,6 +88,7 @@ impl Doctor {
             Err(error) => return Err(error),
         }
         findings.landlock();
+        findings.hosts(global.root.first().map_or(Path::new("."), |root| root));
         Ok(Box::new(findings))
     }
 }

@@ -3,30 +3,43 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use slipstitch::core::plan::{LineRange, Operation, Which};
+use slipstitch::Workspace;
+use slipstitch::core::outcome::{Outcome, Status, Unplaced};
+use slipstitch::core::path::FilePath;
+use slipstitch::core::plan::{
+    EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Run, Tolerance, Which,
+};
+use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_text;
 
 use crate::change::{ChangeOptions, shrink_rule};
 use crate::error::CommandError;
+use crate::file_set::FileSet;
 use crate::global::Global;
 use crate::output::CommandResult;
-use crate::{input, lines};
+use crate::{input, lines, prompt};
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch edit src/main.rs --old 'retries = 3' --new 'retries = 5'
   slipstitch edit config.ini --old 'port=80' --new 'port=8080' --hint 10-20
   slipstitch edit notes.txt --old colour --new color --all --dry-run
+  slipstitch edit 'src/**/*.rs' --old old_name --new new_name --all
   slipstitch edit a.txt --old-file old.txt --new-file - < new.txt
 
---old and --new are taken literally: `\\n` is a backslash and an n.
---old-file and --new-file include the file's final newline.";
+--old and --new are taken literally: `\\n` is a backslash and an n. --old-file and --new-file
+include the file's final newline. The old text must match exactly, apart from line endings. With
+--recover it may differ in form, such as indentation or quotation marks; on a terminal you are
+asked. Of several files, those without the old text are skipped, and all others change together or
+not at all.";
 
-/// Replace text that occurs exactly once in a file
+/// Replace text that occurs exactly once in a file, or everywhere in many files
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Edit {
-    /// The file, relative to the root
-    file: String,
+    /// The files, relative to the working folder or to `--root`, or globs such as 'src/**/*.rs'
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
     /// The text to replace
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[arg(required_unless_present = "old_file", conflicts_with = "old_file")]
@@ -47,7 +60,10 @@ pub(crate) struct Edit {
     /// Only consider matches inside these lines, such as 10-20, 10 or 10-
     #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]
     hint: Option<LineRange>,
-    /// Allow the edit to remove more than two thirds of the file's lines
+    /// If the old text has no exact match, accept the only place that differs from it in form
+    #[arg(long)]
+    recover: bool,
+    /// Allow the edit to remove more than two thirds of a file's lines
     #[arg(long)]
     allow_shrink: bool,
     #[command(flatten)]
@@ -68,6 +84,85 @@ impl Edit {
             which: if self.all { Which::All } else { Which::Unique },
             within: self.hint,
         };
-        self.options.apply_with_shrink(&self.file, operation, shrink_rule(self.allow_shrink), "edit", global)
+        let workspace = global.open()?;
+        let files = FileSet::new(&self.files, &workspace, global)?;
+        let rules = EditRules {
+            shrink: shrink_rule(self.allow_shrink),
+            tolerance: if self.recover { Tolerance::Recover } else { Tolerance::Exact },
+            ..EditRules::NATIVE
+        };
+        let report = match files.single() {
+            Some(path) => edit_file(&self.options, path, operation, rules, &workspace),
+            None => edit_files(&self.options, &files, &operation, rules, &workspace)?,
+        };
+        Ok(Box::new(report))
     }
+}
+
+/// Edits one file. If the text is not there as given, someone at a terminal can accept the place that recovery finds.
+fn edit_file(
+    options: &ChangeOptions,
+    path: &FilePath,
+    operation: Operation,
+    rules: EditRules,
+    workspace: &Workspace,
+) -> Report {
+    let plan = |rules: EditRules| {
+        let file = FilePlan {
+            path: path.clone(),
+            version: options.hash.clone(),
+            operations: vec![operation.clone()],
+        };
+        EditPlan::new(vec![file], rules)
+    };
+    let report = options.run_plan(workspace, plan(rules), "edit");
+    if report.outcome != Outcome::Unplaced(Unplaced::NoMatch) || rules.tolerance != Tolerance::Exact {
+        return report;
+    }
+    let recovering = EditRules { tolerance: Tolerance::Recover, ..rules };
+    let tried = workspace.run(Plan::Edit(EditPlan { run: Run::Dry, ..plan(recovering) }), "edit");
+    if tried.status() != Status::WouldApply {
+        return report;
+    }
+    let preview: Vec<String> = tried.diff.iter().flat_map(|diff| diff.lines()).map(str::to_owned).collect();
+    let why = tried.warnings.iter().map(|warning| format!("note: {warning}"));
+    let preview: Vec<String> = preview.into_iter().chain(why).map(|line| escape_text(&line)).collect();
+    if prompt::confirm(&preview, "The old text has no exact match. Make this edit instead?") {
+        return options.run_plan(workspace, plan(recovering), "edit");
+    }
+    let hint = report.hint.clone().unwrap_or_default();
+    report.hint(
+        format!(
+            "{hint} `--recover` would apply it at the only place that differs in form; `--dry-run` shows it."
+        )
+        .trim_start(),
+    )
+}
+
+/// Edits many files together. Files that were found by a glob and do not have the old text are skipped.
+fn edit_files(
+    options: &ChangeOptions,
+    files: &FileSet,
+    operation: &Operation,
+    rules: EditRules,
+    workspace: &Workspace,
+) -> Result<Report, CommandError> {
+    if options.hash.is_some() {
+        return Err(CommandError::usage("`--hash` is for one file", "Leave it out, or name one file."));
+    }
+    let file_plan =
+        |path: &FilePath| FilePlan { path: path.clone(), version: None, operations: vec![operation.clone()] };
+    let has_match = |path: &&FilePath| {
+        let plan = EditPlan { run: Run::Dry, ..EditPlan::new(vec![file_plan(path)], rules) };
+        let tried = workspace.run(Plan::Edit(plan), "edit");
+        !matches!(tried.outcome, Outcome::Unplaced(Unplaced::NoMatch | Unplaced::BinaryFile))
+    };
+    let matching = files.found.iter().filter(has_match);
+    let plans: Vec<FilePlan> = files.named.iter().chain(matching).map(file_plan).collect();
+    if plans.is_empty() {
+        let count = files.found.len();
+        let message = format!("the old text is in none of the {count} files");
+        return Err(Report::new(Unplaced::NoMatch, message).hint("Check the text and the files.").into());
+    }
+    Ok(options.run_plan(workspace, EditPlan::new(plans, rules), "edit"))
 }

@@ -1,7 +1,5 @@
 //! `slipstitch forget`: remove changes, files or sessions from the journal for good.
 
-use std::io::{BufRead, IsTerminal, Write};
-
 use clap::Args;
 use serde_json::json;
 use slipstitch::Workspace;
@@ -14,11 +12,12 @@ use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
 
-use super::log::PathFilter;
 use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::path_filter::PathFilter;
+use crate::prompt;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -94,7 +93,7 @@ impl Forget {
         if self.dry_run {
             return Ok(Box::new(ForgetOutput { forgotten: preview, run: Run::Dry }));
         }
-        if !self.yes && !confirm(&preview) {
+        if !self.yes && !prompt::confirm(&describe(&preview, Run::Dry), "Forget this for good?") {
             let message = "forgetting can't be undone and needs confirmation";
             return Err(Report::custom(Status::Refused, "needs_consent", message)
                 .hint("Nothing was forgotten. Check with `--dry-run`, then add `--yes` to confirm it.")
@@ -133,20 +132,6 @@ fn forget(workspace: &Workspace, selection: &ForgetSelection, run: Run) -> Resul
         Err(error) => Err(Report::new(Failed::Journal, error.to_string()).into()),
         Ok(forgotten) => Ok(forgotten),
     }
-}
-
-/// Shows what would be forgotten and asks, if there is someone to ask.
-fn confirm(preview: &Forgotten) -> bool {
-    let (mut prompt, input) = (std::io::stderr(), std::io::stdin());
-    if !prompt.is_terminal() || !input.is_terminal() {
-        return false;
-    }
-    let mut answer = String::new();
-    let question = format!("{}\nForget this for good? [y/N] ", describe(preview, Run::Dry).join("\n"));
-    let asked = prompt.write_all(question.as_bytes()).and_then(|()| prompt.flush());
-    asked.is_ok()
-        && input.lock().read_line(&mut answer).is_ok()
-        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 /// What was or would be forgotten, in lines.

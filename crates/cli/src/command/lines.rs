@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use slipstitch::core::plan::{LineRange, Operation};
+use slipstitch::core::plan::{EditRules, LineRange, Operation};
 
 use crate::change::{ChangeOptions, shrink_rule};
 use crate::global::Global;
@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lines {
-    /// The file, relative to the root
+    /// The file, relative to the working folder or to `--root`
     file: String,
     /// The lines to replace or delete, such as 4 or 4-6; the first line is 1
     #[arg(value_name = "LINES", value_parser = lines::parse_closed_range)]
@@ -58,6 +58,7 @@ impl Lines {
             (Some(lines), _) => Operation::ReplaceLines { lines, new: text, expect: self.expect },
             (None, after) => Operation::InsertLines { after: after.unwrap_or(0).into(), text },
         };
-        self.options.apply_with_shrink(&self.file, operation, shrink_rule(self.allow_shrink), "lines", global)
+        let rules = EditRules { shrink: shrink_rule(self.allow_shrink), ..EditRules::NATIVE };
+        self.options.apply_with_rules(&self.file, operation, rules, "lines", global)
     }
 }

@@ -1,25 +1,21 @@
 //! `slipstitch log`: list changes.
 
-mod path_filter;
-mod time;
-
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::engine::history::ForeignChange;
-use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Summary};
+use slipstitch::core::plan::{ChangeId, ChangeLabels};
+use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Origin, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::selection::Selection;
 use crate::streams::{Streams, StyledText};
-pub(super) use path_filter::PathFilter;
-
-pub(super) use time::{format_local as local_time, parse_since};
+pub(super) use crate::time::format_local as local_time;
 
 /// How many files of a change are listed on its line.
 const MAX_FILES: usize = 3;
@@ -27,8 +23,9 @@ const MAX_FILES: usize = 3;
 const EXAMPLES: &str = "\
 Examples:
   slipstitch log
-  slipstitch log --since 2h --path src/main.rs
-  slipstitch log --path src
+  slipstitch log --since 2h --file src/main.rs
+  slipstitch log --file src
+  slipstitch log --agent claude-code
   slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
   slipstitch log --all --json
 
@@ -42,15 +39,8 @@ a duration before now (30m, 2h, 3d, 1w).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
-    /// Only changes of this file, or of files in this folder; symlinks are followed
-    #[arg(long, value_name = "FILE")]
-    path: Option<String>,
-    /// Only changes since this time
-    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
-    since: Option<i64>,
-    /// Only changes before this time; a date includes the whole day
-    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
-    until: Option<i64>,
+    #[command(flatten)]
+    selection: Selection,
     /// Show at most N changes
     #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
     limit: usize,
@@ -61,22 +51,11 @@ pub(crate) struct Log {
 
 impl Log {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let workspace = global.open()?;
-        let path_filter = self.path.map(|path| PathFilter::new(&path, &workspace, global)).transpose()?;
+        let workspace = global.open_to_select()?;
         let max = if self.all { usize::MAX } else { self.limit };
-        let filter = Filter {
-            session: global.session.clone(),
-            agent: global.agent.clone(),
-            since: self.since,
-            until: self.until,
-            // One more than shown, to know whether there are more.
-            limit: max.checked_add(1),
-            ..Filter::default()
-        };
-        let mut changes = match &path_filter {
-            None => workspace.log(&filter).map_err(Report::from)?,
-            Some(path_filter) => path_filter.changes(&workspace, filter)?,
-        };
+        // One more than shown, to know whether there are more.
+        let filter = Filter { limit: max.checked_add(1), ..Filter::default() };
+        let mut changes = self.selection.changes(filter, &workspace, global)?;
         let more = changes.len() > max;
         changes.truncate(max);
         let foreign = workspace.foreign(&changes).map_err(Report::from)?;
@@ -104,7 +83,7 @@ impl CommandOutput for LogOutput {
         };
         let widths = Widths {
             id: width(|change| change.id.to_string()),
-            session: width(|change| escape_controls(&change.origin.session)),
+            session: width(who),
             tool: width(|change| change.origin.tool.clone()),
         };
         let mut foreign: BTreeMap<ChangeId, Vec<&ForeignChange>> = BTreeMap::new();
@@ -138,7 +117,7 @@ struct Widths {
 fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     let Widths { id, session, tool } = *widths;
     out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
-    let (from, by) = (escape_controls(&change.origin.session), &change.origin.tool);
+    let (from, by) = (who(change), &change.origin.tool);
     out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
     let kind = describe_kind(change).map_or(String::new(), |kind| kind + ": ");
     let mut files: Vec<String> = change.files.iter().take(MAX_FILES).map(describe_file).collect();
@@ -154,6 +133,15 @@ fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
         out.styled(AnsiColor::Yellow.on_default(), format!("[{state}]"));
     }
     out.line("");
+}
+
+/// The session, and the agent if it is known by another name.
+fn who(change: &Summary) -> String {
+    let Origin { session, agent, .. } = &change.origin;
+    escape_controls(&match agent {
+        Some(agent) if !session.contains(agent.as_str()) => format!("{agent} ({session})"),
+        _ => session.clone(),
+    })
 }
 
 /// Writes a line for a file that was changed outside Slipstitch.
@@ -174,6 +162,13 @@ pub(super) fn describe_kind(change: &Summary) -> Option<String> {
         ChangeKind::Undo(of) => Some(format!("undo of {of}")),
         ChangeKind::Redo(of) => Some(format!("redo of {of}")),
     }
+}
+
+/// Writes how the dialect classifies a change, as fields of a detailed view.
+pub(super) fn write_labels(labels: &ChangeLabels, field: &mut impl FnMut(&str, &str)) {
+    field("log level", &escape_controls(&labels.log_level));
+    field("safety level", &escape_controls(&labels.safety_level));
+    field("categories", &escape_controls(&labels.categories.join(", ")));
 }
 
 /// The state of a change, if it is not simply done.

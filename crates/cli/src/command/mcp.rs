@@ -2,6 +2,7 @@
 
 mod check;
 mod install;
+mod several;
 mod target;
 mod uninstall;
 
@@ -17,6 +18,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token, serve_http, serve_stdio};
 
+use super::dialect_name::DialectName;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -27,6 +29,7 @@ Examples:
   slipstitch mcp
   slipstitch mcp --root ~/project --dialect claude
   slipstitch mcp --dialect codex,phoenix --mode restricted
+  slipstitch mcp --tools default,undo_edit
   slipstitch mcp install --client claude-code
   slipstitch mcp --http 127.0.0.1:7777 --token-file ~/.config/slipstitch/token
 
@@ -46,8 +49,16 @@ pub(crate) struct Mcp {
     #[command(subcommand)]
     command: Option<SettingsCommand>,
     /// The dialects to serve, separated by commas or by repeating the option
-    #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", default_value = "native", value_delimiter = ',', value_parser = DialectName)]
     dialect: Vec<String>,
+    /// The tools to offer, by name; `default` stands for those that are offered without this option, `all` for every tool
+    /// and field
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Return structured content, output schemas and diffs beside the text, for clients that are programs; hosts show
+    /// models both
+    #[arg(long)]
+    structured: bool,
     /// The mode in which sessions start; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
@@ -82,7 +93,7 @@ pub(crate) struct Mcp {
 /// The subcommands, which edit hosts' settings files instead of serving.
 #[derive(Debug, Subcommand)]
 enum SettingsCommand {
-    Install(install::Install),
+    Install(Box<install::Install>),
     Uninstall(uninstall::Uninstall),
 }
 
@@ -120,6 +131,8 @@ impl Mcp {
     fn options(&self, global: &Global) -> Result<Options, CommandError> {
         Ok(Options {
             dialects: self.dialect.iter().map(|name| name.trim().to_owned()).collect(),
+            tools: self.tools.iter().map(|name| name.trim().to_owned()).collect(),
+            structured: self.structured,
             roots: RootSource::new(
                 global.root.clone(),
                 |name| std::env::var_os(name),
@@ -130,6 +143,7 @@ impl Mcp {
             agent: global.agent_name()?,
             mode: self.mode.unwrap_or_default(),
             approval_timeout: Duration::from_secs(self.patience),
+            ..Options::default()
         })
     }
 

@@ -1,7 +1,7 @@
 //! `slipstitch read`: show a file's numbered lines.
 
 use clap::Args;
-use slipstitch::core::plan::{Folders, Footer, LineRange, Plan, ReadPlan};
+use slipstitch::core::plan::{Folders, Footer, LinePrefix, LineRange, Plan, ReadPlan};
 
 use crate::global::Global;
 use crate::lines;
@@ -18,7 +18,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Read {
-    /// The file, relative to the root
+    /// The file, relative to the working folder or to `--root`
     file: String,
     /// Only these lines, such as 10-20, 10 or 10-
     #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]
@@ -35,6 +35,7 @@ impl Read {
             budget: usize::MAX,
             folders: Folders::Refused,
             footer: Footer::Version,
+            prefix: LinePrefix::Number,
         };
         Ok(Box::new(workspace.run(Plan::Read(plan), "read")))
     }

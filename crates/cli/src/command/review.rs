@@ -1,10 +1,15 @@
 //! `slipstitch review`: list and decide proposals.
 
+mod interactive;
+mod web;
+
 use anstyle::Style;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
+use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
     Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, RejectedHunk, StoredProposal,
 };
@@ -14,8 +19,10 @@ use slipstitch::core::text::display::escape_controls;
 use super::log;
 use crate::consent;
 use crate::diff;
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::selection::Selection;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -25,9 +32,13 @@ Examples:
   slipstitch review accept p3          apply the change
   slipstitch review accept p3 --hunk 1,3
   slipstitch review reject p3 --reason 'keep the old name'
+  slipstitch review --plain            decide one by one
+  slipstitch review --web              decide in a browser
 
-A proposal is made for the files as they were. If one of them has changed since, it cannot be
-accepted; reject it and have it proposed again. A restricted session's request for write access is
+A proposal follows its file: if other lines have changed since, it is applied to the current text;
+if its own lines have changed, both versions are shown and nothing is written. The reason of a
+rejection is what the agent gets as the answer. Accepting needs a terminal, so that an agent with a
+shell cannot accept its own proposals. A restricted session's request for write access is
 listed too; accepting it lets the session change files.";
 
 const ACCEPT_EXAMPLES: &str = "\
@@ -55,6 +66,17 @@ Examples:
 pub(crate) struct Review {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Go through the proposals one by one, hunk by hunk
+    #[arg(long, conflicts_with = "web")]
+    plain: bool,
+    /// Serve a page for this machine's browser, and print its address
+    #[arg(long)]
+    web: bool,
+    /// The page's port [default: a free one]
+    #[arg(long, value_name = "N", requires = "web", default_value = "0", hide_default_value = true)]
+    port: u16,
 }
 
 #[derive(Debug, Subcommand)]
@@ -69,9 +91,9 @@ enum Action {
     /// Accept a proposal and apply its change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
-        /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = parse_proposal_id)]
-        id: ProposalId,
+        /// The proposals, such as p3; `slipstitch review` lists them
+        #[arg(value_name = "ID", value_parser = parse_proposal_id, required = true)]
+        ids: Vec<ProposalId>,
         /// Apply only these hunks, and leave out the others; `review show` shows their numbers
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
         hunks: Vec<usize>,
@@ -81,9 +103,9 @@ enum Action {
     /// Reject a proposal, or some of its hunks
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
-        /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = parse_proposal_id)]
-        id: ProposalId,
+        /// The proposals, such as p3; `slipstitch review` lists them
+        #[arg(value_name = "ID", value_parser = parse_proposal_id, required = true)]
+        ids: Vec<ProposalId>,
         /// Reject only these hunks; the others stay pending
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
         hunks: Vec<usize>,
@@ -110,39 +132,113 @@ impl ReviewerOptions {
 
 impl Review {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let workspace = global.open()?;
+        let workspace = global.open_to_select()?;
+        if self.web {
+            return web::serve(workspace, self.port);
+        }
         match self.action {
             None => {
                 let mut pending = workspace.proposals().map_err(Report::from)?;
+                let files = self.selection.path_filter(&workspace, global)?;
                 pending.retain(|found| {
-                    let origin = &found.proposal.origin;
-                    global.session.as_ref().is_none_or(|session| *session == origin.session)
-                        && global.agent.as_ref().is_none_or(|agent| Some(agent) == origin.agent.as_ref())
+                    let Proposal { origin, files: changed, .. } = &found.proposal;
+                    let paths = changed.iter().map(|file| &file.path);
+                    self.selection.includes(found.at, origin, paths, files.as_ref(), global)
                 });
+                if self.plain {
+                    let by = decider(&workspace, None)?;
+                    return interactive::run(&workspace, &pending, &by);
+                }
                 Ok(Box::new(PendingProposals(pending)))
             }
             Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
                 Some(found) => Ok(Box::new(found)),
                 None => Err(unknown_proposal(id).into()),
             },
-            Some(Action::Accept { id, hunks, reviewer }) => {
-                let mut report = match &hunks[..] {
-                    [] => workspace.accept(id, &reviewer.name()),
-                    some => workspace.accept_hunks(id, &reviewer.name(), some),
-                };
-                if report.change.is_some() {
-                    report.message = format!("Accepted {id}: {}", report.message);
-                }
-                Ok(Box::new(report))
+            Some(Action::Accept { ids, hunks, reviewer }) => {
+                let by = decider(&workspace, reviewer.by)?;
+                accept(&workspace, &ids, &hunks, &by)
             }
-            Some(Action::Reject { id, hunks, reason, reviewer }) => {
+            Some(Action::Reject { ids, hunks, reason, reviewer }) => {
                 let (by, reason) = (reviewer.name(), reason.as_deref());
-                Ok(Box::new(match &hunks[..] {
+                let reports = ids.iter().map(|&id| match &hunks[..] {
                     [] => workspace.reject(id, &by, reason),
                     some => workspace.reject_hunks(id, &by, some, reason),
-                }))
+                });
+                combine(check_hunks_of_one(&ids, &hunks).map(|()| reports.collect())?)
             }
         }
+    }
+}
+
+/// The name to record for whoever accepts. Nobody is known to be there unless the process has a terminal, so an agent that can run
+/// commands cannot accept its own proposals, unless the settings allow it.
+fn decider(workspace: &Workspace, given: Option<String>) -> Result<String, CommandError> {
+    let name = given.unwrap_or_else(consent::user_name);
+    match (has_terminal(), workspace.config().review.unattended) {
+        (true, _) => Ok(format!("{name} (terminal)")),
+        (false, true) => Ok(format!("{name} (unattended)")),
+        (false, false) => {
+            let message = "proposals can only be accepted at a terminal, and this process has none";
+            Err(Report::custom(Status::Refused, "needs_terminal", message)
+                .hint("Nothing was written. Leave the decision to the user.")
+                .into())
+        }
+    }
+}
+
+/// Whether the process has a controlling terminal.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// Hunk numbers only make sense for one proposal.
+fn check_hunks_of_one(ids: &[ProposalId], hunks: &[usize]) -> Result<(), CommandError> {
+    match ids.len() > 1 && !hunks.is_empty() {
+        true => Err(CommandError::usage("`--hunk` is for one proposal", "Name one proposal at a time.")),
+        false => Ok(()),
+    }
+}
+
+/// Accepts proposals one after the other; each is applied completely or not at all.
+fn accept(workspace: &Workspace, ids: &[ProposalId], hunks: &[usize], by: &str) -> CommandResult {
+    check_hunks_of_one(ids, hunks)?;
+    let accept = |&id: &ProposalId| {
+        let mut report = match hunks {
+            [] => workspace.accept(id, by),
+            some => workspace.accept_hunks(id, by, some),
+        };
+        if report.change.is_some() {
+            report.message = format!("Accepted {id}: {}", report.message);
+        }
+        report
+    };
+    combine(ids.iter().map(accept).collect())
+}
+
+/// The output for the decisions on several proposals.
+fn combine(mut reports: Vec<Report>) -> CommandResult {
+    match reports.len() {
+        1 => Ok(Box::new(reports.remove(0))),
+        _ => Ok(Box::new(Decisions(reports))),
+    }
+}
+
+/// The decisions on several proposals.
+struct Decisions(Vec<Report>);
+
+impl CommandOutput for Decisions {
+    fn status(&self) -> Status {
+        let failed = self.0.iter().map(Report::status).find(|status| status.is_error());
+        failed.unwrap_or(Status::Applied)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&json!({"decisions": self.0}))
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        self.0.iter().for_each(|report| report.write(streams));
     }
 }
 
@@ -197,6 +293,9 @@ impl CommandOutput for StoredProposal {
         field("tool", &escape_controls(&format!("{} ({})", proposal.origin.tool, proposal.origin.dialect)));
         if let Some(description) = &proposal.description {
             field("description", description);
+        }
+        if let Some(labels) = &proposal.notes.labels {
+            log::write_labels(labels, &mut field);
         }
         field("why", &escape_controls(&proposal.reason));
         field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
@@ -253,6 +352,7 @@ fn to_json(found: &StoredProposal) -> Value {
         "dialect": proposal.origin.dialect,
         "tool": proposal.origin.tool,
         "description": proposal.description,
+        "labels": proposal.notes.labels,
         "why": proposal.reason,
         "files": files,
         "settled": found.decision,

@@ -4,7 +4,9 @@ use anstyle::Style;
 use clap::Args;
 use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::Entry;
+use slipstitch::core::ports::journal::{
+    Entry, ProposalDecision, RejectedHunk, StoredProposal, describe_hunks,
+};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
@@ -34,7 +36,10 @@ impl Show {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
         match workspace.change(self.id).map_err(Report::from)? {
-            Some(entry) => Ok(Box::new(entry)),
+            Some(entry) => {
+                let proposal = workspace.accepted_proposal(self.id).map_err(Report::from)?;
+                Ok(Box::new(ShownChange { entry, proposal }))
+            }
             None if workspace.was_pruned(self.id).map_err(Report::from)? => {
                 Err(pruned_change(self.id).into())
             }
@@ -46,13 +51,34 @@ impl Show {
     }
 }
 
-impl CommandOutput for Entry {
+/// A change, and the proposal that it was before.
+struct ShownChange {
+    entry: Entry,
+    proposal: Option<StoredProposal>,
+}
+
+impl ShownChange {
+    /// The proposed hunks that were not applied.
+    fn left_out(&self) -> &[RejectedHunk] {
+        match self.proposal.as_ref().and_then(|proposal| proposal.decision.as_ref()) {
+            Some(ProposalDecision::Accepted { left_out, .. }) => left_out,
+            _ => &[],
+        }
+    }
+}
+
+impl CommandOutput for ShownChange {
     fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&serde_json::json!({"change": self.summary, "diff": self.diff}))
+        let mut shown = serde_json::json!({"change": self.entry.summary, "diff": self.entry.diff});
+        if let Some(proposal) = &self.proposal {
+            shown["proposal"] = serde_json::json!(proposal.id);
+            shown["left_out"] = serde_json::json!(self.left_out());
+        }
+        serde_json::to_string(&shown)
     }
 
     fn write(&self, streams: &mut Streams) {
-        let change = &self.summary;
+        let change = &self.entry.summary;
         streams.out.styled(Style::new().bold(), format!("change {}\n", change.id));
         let mut field =
             |name: &str, value: &str| streams.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
@@ -66,10 +92,15 @@ impl CommandOutput for Entry {
             field("kind", &kind);
         }
         field("approval", &escape_controls(&change.approval));
+        if let Some(proposal) = &self.proposal {
+            let left_out = match self.left_out() {
+                [] => String::new(),
+                hunks => format!(", without {}", describe_hunks(hunks)),
+            };
+            field("proposal", &escape_controls(&format!("{}{left_out}", proposal.id)));
+        }
         if let Some(labels) = &change.labels {
-            field("log level", &labels.log_level);
-            field("safety level", &labels.safety_level);
-            field("categories", &labels.categories.join(", "));
+            log::write_labels(labels, &mut field);
         }
         if let Some(description) = &change.description {
             field("description", description);
@@ -81,6 +112,6 @@ impl CommandOutput for Entry {
             field("file", &escape_controls(&log::describe_file(file)));
         }
         streams.out.line("");
-        diff::write_colored(self.diff.as_bytes(), &mut streams.out);
+        diff::write_colored(self.entry.diff.as_bytes(), &mut streams.out);
     }
 }

@@ -7,10 +7,11 @@ use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
 
-use super::log::parse_since;
+use super::dialect_name::DialectName;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
+use crate::time;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,17 +24,18 @@ This counts tool calls made through `slipstitch mcp` and `slipstitch call` in th
 journal records how each call ended, but no path and no text. The data stays on this machine.
 
 Recovered calls are those whose old text did not match exactly; they are included in the applied
-calls.";
+calls. Additions are calls that added lines to an existing file and removed none, by mode.";
 
 /// Count tool calls by outcome, with the reasons for refusals
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {
     /// Only calls in this dialect
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = DialectName)]
     dialect: Option<String>,
     /// Only calls since this time: a date, a time, or a duration such as 30m, 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    // The journal records no paths of calls, so the other options that select changes do not apply.
+    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
     since: Option<i64>,
 }
 
@@ -48,7 +50,7 @@ impl Stats {
             dialect: self.dialect,
             since: self.since,
         };
-        let groups = global.open()?.stats(&filter).map_err(Report::from)?;
+        let groups = global.open_to_select()?.stats(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.merge(&group.tally));
         Ok(Box::new(StatsOutput { groups, total }))
@@ -121,13 +123,14 @@ fn write_reasons(tally: &Tally, out: &mut StyledText) {
     };
     let plain = |Count { what, count }: &Count| format!("{what} {count}");
     let with_share = |Count { what, count }: &Count| {
-        let share = tally.mode_share(what).unwrap_or_default();
+        let share = tally.addition_share(what).unwrap_or_default();
         format!("{what} {count} ({share:.0}%)")
     };
     for (what, counts) in [
         ("recovered", list(&tally.recovered_by, &plain)),
         ("not applied", list(&tally.causes, &plain)),
-        ("modes", list(&tally.modes, &with_share)),
+        ("modes", list(&tally.modes, &plain)),
+        ("additions", list(&tally.additions, &with_share)),
         ("corrected after", list(&tally.corrected_after, &plain)),
     ] {
         if !counts.is_empty() {

@@ -1,35 +1,50 @@
 //! `slipstitch undo`: undo changes.
 
 use clap::Args;
-use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::{Direction, OtherSessionsConsent, Plan, Target, UndoPlan};
+use slipstitch::Workspace;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::{ChangeId, Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
+use slipstitch::core::ports::journal::{Filter, Summary, UndoFilter};
+use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
 
+use super::log;
 use crate::change::run_mode;
 use crate::consent::Consent;
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
+use crate::prompt;
+use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids};
+
+/// How many changes a question lists.
+const MAX_LISTED: usize = 12;
 
 const EXAMPLES: &str = "\
 Examples:
-  slipstitch undo                    undo the last change of this session
-  slipstitch undo c7 --dry-run       show what undoing c7 would change
-  slipstitch undo --session          undo all changes of this session, as one change
-  slipstitch undo --session agent    undo all changes of another session
+  slipstitch undo                                   undo the last change of this session
+  slipstitch undo c7 --dry-run                      show what undoing c7 would change
+  slipstitch undo c3 c5..c7                         undo four changes as one
+  slipstitch undo --agent claude-code --since 1h    undo what an agent did in the last hour
+  slipstitch undo --session agent --all             undo everything that a session did
+  slipstitch undo --file src/main.rs --since 2h
 
 Later changes elsewhere in the files are kept. If the same place was changed again, nothing is
-written and both versions are shown. `slipstitch redo` reapplies what was undone.";
+written and both versions are shown. Before several changes are undone, they are listed and you
+are asked; elsewhere than on a terminal, add `--yes`. `slipstitch redo` reapplies what was undone.";
 
-/// Undo the session's last change, a specific change, or a whole session
+/// Undo the session's last change, or everything that the options select
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
-    /// The change, such as c7; `slipstitch log` lists them
-    #[arg(value_parser = parse_change_id)]
-    id: Option<ChangeId>,
-    /// Without ID: undo all changes of this session, together or not at all
-    // Shadows the global option of the same name, which gets the value too.
-    #[arg(long, value_name = "NAME", num_args = 0..=1)]
-    session: Option<Option<String>>,
+    /// The changes, such as c7 or c3..c7; `slipstitch log` lists them
+    #[arg(value_name = "ID", value_parser = parse_ids)]
+    ids: Vec<IdRange>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Undo everything that is selected, not only the last change of the session
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
     /// Show what would change without writing it
     #[arg(long, short = 'n')]
     dry_run: bool,
@@ -39,29 +54,101 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let target = match (self.id, self.session) {
-            (Some(id), _) => Target::Change(id),
-            (None, Some(_)) => Target::Session,
-            (None, None) => Target::Last { path: None },
+        let run = run_mode(self.dry_run);
+        let workspace = global.open_to_select()?;
+        let undoable = Filter { undo: Some(UndoFilter::Undoable), ..Filter::default() };
+        if !self.ids.is_empty() {
+            reject_filters(&self.selection, global)?;
+            let ids = expand_ids(&self.ids, &undoable, &workspace)?;
+            let target = match &ids[..] {
+                [] => return Err(nothing_selected("undo")),
+                [one] => Target::Change(*one),
+                _ => Target::Changes(ids),
+            };
+            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent)));
+        }
+        if !self.all && !self.selection.is_given(global) {
+            let target = Target::Last { path: None };
+            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent)));
+        }
+        let listed = match self.selection.is_given(global) || global.session.is_some() {
+            true => self.selection.changes(undoable, &workspace, global)?,
+            // `--all` alone means this session.
+            false => workspace
+                .log(&Filter { session: Some(workspace.session().into()), ..undoable })
+                .map_err(Report::from)?,
         };
-        run_undo(target, Direction::Undo, self.dry_run, self.consent, global)
+        let ids: Vec<ChangeId> = listed.iter().map(|change| change.id).collect();
+        if ids.is_empty() {
+            return Err(nothing_selected("undo"));
+        }
+        if run == Run::Real
+            && !self.consent.is_given()
+            && !prompt::confirm(&list_changes(&listed), "Undo these changes?")
+        {
+            return Err(needs_confirmation(&listed));
+        }
+        Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent)))
+    }
+}
+
+/// The changes that would be undone, in lines.
+fn list_changes(changes: &[Summary]) -> Vec<String> {
+    let line = |change: &Summary| {
+        let who = change.origin.agent.as_ref().unwrap_or(&change.origin.session);
+        let files: Vec<String> = change.files.iter().take(3).map(log::describe_file).collect();
+        escape_controls(&format!(
+            "  {}  {}  {who}  {}",
+            change.id,
+            log::local_time(change.at),
+            files.join(", ")
+        ))
+    };
+    let mut lines: Vec<String> = changes.iter().take(MAX_LISTED).map(line).collect();
+    if changes.len() > MAX_LISTED {
+        lines.push(format!("  and {} more", changes.len() - MAX_LISTED));
+    }
+    lines
+}
+
+fn needs_confirmation(changes: &[Summary]) -> CommandError {
+    let count = match changes.len() {
+        1 => "1 change is selected".to_owned(),
+        count => format!("{count} changes are selected"),
+    };
+    let ids: Vec<String> = changes.iter().take(MAX_LISTED).map(|change| change.id.to_string()).collect();
+    let more = if changes.len() > MAX_LISTED { ", …" } else { "" };
+    let message = format!("{count} ({}{more}), and undoing them needs confirmation", ids.join(", "));
+    Report::custom(Status::Refused, "needs_consent", message)
+        .hint("Nothing was written. Check with `--dry-run`, then add `--yes` to confirm it.")
+        .into()
+}
+
+/// Ids already say which changes are meant.
+pub(super) fn reject_filters(selection: &Selection, global: &Global) -> Result<(), CommandError> {
+    match selection.is_given(global) {
+        true => Err(CommandError::usage(
+            "ids cannot be combined with options that select changes",
+            "Name the ids alone, or only use the options.",
+        )),
+        false => Ok(()),
     }
 }
 
 /// Runs an undo or a redo.
 pub(super) fn run_undo(
+    workspace: &Workspace,
     target: Target,
     direction: Direction,
-    dry_run: bool,
+    run: Run,
     consent: Consent,
-    global: &Global,
-) -> CommandResult {
-    let plan = UndoPlan { target, direction, run: run_mode(dry_run), others: OtherSessionsConsent::Given };
+) -> Report {
+    let plan = UndoPlan { target, direction, run, others: OtherSessionsConsent::Given };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    Ok(Box::new(consent.run(&global.open()?, Plan::Undo(plan), tool)))
+    consent.run(workspace, Plan::Undo(plan), tool)
 }
 
 /// Parses a change id.

@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Write {
-    /// The file, relative to the root
+    /// The file, relative to the working folder or to `--root`
     file: String,
     #[command(flatten)]
     content: Content,

@@ -3,6 +3,7 @@
 
 mod cli;
 mod conformance;
+mod costs;
 #[path = "../fixtures/format/mod.rs"]
 mod format;
 #[path = "../fixtures/format_tests.rs"]

@@ -122,7 +122,8 @@ impl ServerProcess {
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.ask("tools/call", json!({"name": tool, "arguments": arguments}))["result"].take()
+        let meta = json!({"slipstitch/report": true});
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta}))["result"].take()
     }
 
     fn terminate(&self) {
@@ -157,7 +158,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 }
 
 fn code(result: &Value) -> &str {
-    result["structuredContent"]["code"].as_str().unwrap_or_default()
+    result["_meta"]["slipstitch/report"]["code"].as_str().unwrap_or_default()
 }
 
 async fn connect(rig: &Rig, lifecycle: ClientLifecycleMode) -> RunningService<RoleClient, ClientConfig> {
@@ -186,7 +187,7 @@ async fn clients_of_both_eras_start_the_server_and_edit() {
             rig.put(name, "one\ntwo\n");
         }
         let client = connect(&rig, lifecycle).await;
-        assert_eq!(client.list_all_tools().await.unwrap().len(), 7);
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 4);
         let read = call(&client, "read_file", json!({"path": "a"})).await;
         assert!(read.content[0].as_text().unwrap().text.contains("two"));
         assert_eq!(call(&client, "edit_file", edit("a", "two", "2")).await.is_error, Some(false));
@@ -264,7 +265,8 @@ fn calls_in_flight_are_finished_when_the_client_closes() {
     server.initialize(json!({}));
     for n in 0..30 {
         let append = json!({"path": "a.txt", "content": format!("{n}\n"), "mode": "append"});
-        server.request("tools/call", json!({"name": "write_file", "arguments": append}));
+        let meta = json!({"slipstitch/report": true});
+        server.request("tools/call", json!({"name": "write_file", "arguments": append, "_meta": meta}));
     }
     drop(server.to.take());
     for _ in 0..30 {
@@ -422,11 +424,11 @@ fn http_without_a_token_must_be_asked_for() {
     assert_eq!(http_status(&address, "X-No-Token: x"), "HTTP/1.1 200");
 }
 
-/// A server that is busy with a call that would take many minutes: each of thousands of edits depends on the one before it,
-/// in a file of several megabytes.
+/// A server that is busy with a call that would take many minutes: each of thousands of edits depends on the one before it and
+/// quotes it with blanks that the file does not have, so that all of several megabytes is searched for it.
 fn busy_server(rig: &Rig) -> (ServerProcess, u64) {
     let edits: Vec<Value> = (0..6_000)
-        .map(|n| json!({"old_string": format!("counter = {n};"), "new_string": format!("counter = {};", n + 1)}))
+        .map(|n| json!({"old_string": format!("counter = {n};  \n"), "new_string": format!("counter = {};\n", n + 1)}))
         .collect();
     let mut server = rig.serve(&["--dialect", "claude"]);
     server.initialize(json!({}));

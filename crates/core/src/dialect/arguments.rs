@@ -4,6 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::schema::type_of;
 use super::{Dialect, OtherName, Tool};
 use crate::plan::{ParseError, ParseProblem};
 use slipstitch_text::display::{join_items, quote_names};
@@ -18,7 +19,7 @@ pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
 }
 
 /// Converts arguments to the types in the schema where the meaning is clear, with a warning. Placeholders for optional
-/// fields (`null`, `""`, `{}`) are removed without one.
+/// fields (`null`, `""`, `{}`, and 0 where numbers start later) are removed without one.
 pub(super) fn repair_arguments(
     call: Value,
     schema: &Value,
@@ -30,8 +31,11 @@ pub(super) fn repair_arguments(
     rename_singular_fields(&mut fields, known, warnings);
     let required = required(schema);
     fields.retain(|name, value| {
-        let is_placeholder = value.is_null() || (value == "" && !empty_is_value.contains(&name.as_str()));
-        !(is_placeholder && known.contains_key(name) && !required.contains(&name.as_str()))
+        let Some(field) = known.get(name) else { return true };
+        let is_placeholder = value.is_null()
+            || (value == "" && !empty_is_value.contains(&name.as_str()))
+            || (value.as_f64() == Some(0.0) && field["minimum"].as_f64().is_some_and(|min| min > 0.0));
+        !is_placeholder || required.contains(&name.as_str())
     });
     for (name, value) in &mut fields {
         let Some(field) = known.get(name) else { continue };
@@ -74,7 +78,7 @@ fn rename_singular_fields(
     let singular: Vec<String> = fields.keys().filter(|name| !known.contains_key(*name)).cloned().collect();
     for name in singular {
         let plural = format!("{name}s");
-        let is_list = known.get(&plural).is_some_and(|field| field["type"] == "array");
+        let is_list = known.get(&plural).is_some_and(|field| type_of(field) == "array");
         if is_list
             && !fields.contains_key(&plural)
             && let Some(value) = fields.remove(&name)
@@ -86,7 +90,7 @@ fn rename_singular_fields(
 }
 
 fn repair_value(name: &str, value: &mut Value, schema: &Value, warnings: &mut Vec<String>) {
-    let expected = schema["type"].as_str().unwrap_or_default();
+    let expected = type_of(schema);
     let repaired = match (expected, &*value) {
         ("array", Value::String(text)) => serde_json::from_str(text).ok().filter(Value::is_array),
         ("array", Value::Object(_)) => Some(Value::Array(vec![value.clone()])),
@@ -185,7 +189,7 @@ impl Checker<'_> {
     }
 
     fn value(&self, value: &Value, schema: &Value, place: &str) -> Result<(), ParseError> {
-        let expected = schema["type"].as_str().unwrap_or_default();
+        let expected = type_of(schema);
         let has_type = match expected {
             "string" => value.is_string(),
             "integer" => value.is_i64() || value.is_u64(),

@@ -11,7 +11,11 @@ use serde_json::{Map, Value};
 /// The schemas generated so far. There is one per tool, and every call needs one.
 static CACHE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::new());
 
-/// The schema of `T`, without references, `null` types and number formats.
+/// The schema of `T`, without references and number formats.
+///
+/// Every optional field also accepts `null`: some providers make models send all fields, and a model that cannot say
+/// "none" sends a placeholder. Choices are the exception, because some converters cannot represent `null` among them; a
+/// field with choices always has a default that a model can name.
 ///
 /// It does not forbid other fields with `additionalProperties: false`: a client that checks calls itself would refuse an
 /// unknown field before our answer can name the right one, and some clients cannot convert such a schema. Unknown fields
@@ -32,11 +36,70 @@ fn generate<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
+    allow_null(&mut schema);
     // Without it, nothing says that a tool has no fields, and some providers reject the schema.
     if let Value::Object(map) = &mut schema {
         map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
+}
+
+/// The keyword with which a type marks a field that is accepted, but listed only on request.
+const UNLISTED: &str = "x-unlisted";
+
+/// Which fields of a tool are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListedFields {
+    /// Those that models use often. A list is sent with every request to a model, so each field has a price.
+    #[default]
+    Common,
+    /// All of them.
+    All,
+}
+
+/// A schema as models get it: without the limits of numbers, which the descriptions and our errors state better, and
+/// without rarely used fields unless all are wanted.
+pub(super) fn listed(schema: &Value, fields: ListedFields) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let mut listed = map.clone();
+    for key in [UNLISTED, "minimum", "maximum"] {
+        listed.remove(key);
+    }
+    if let Some(Value::Object(known)) = listed.get_mut("properties") {
+        known.retain(|_, field| fields == ListedFields::All || field.get(UNLISTED).is_none());
+        known.values_mut().for_each(|field| *field = self::listed(field, fields));
+    }
+    if let Some(items) = listed.get_mut("items") {
+        *items = self::listed(items, fields);
+    }
+    Value::Object(listed)
+}
+
+/// Adds `null` to the type of every optional field.
+fn allow_null(schema: &mut Value) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let Some(Value::Object(fields)) = schema.get_mut("properties") else { return };
+    for (name, field) in fields {
+        allow_null(field);
+        if let Some(items) = field.get_mut("items") {
+            allow_null(items);
+        }
+        let is_required = required.iter().any(|other| other == name.as_str());
+        if !is_required && field.get("enum").is_none() && field["type"].is_string() {
+            field["type"] = Value::Array(vec![field["type"].take(), "null".into()]);
+        }
+    }
+}
+
+/// The type of a field, apart from `null`; empty if it has none.
+pub(super) fn type_of(schema: &Value) -> &str {
+    match &schema["type"] {
+        Value::String(name) => name,
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or_default()
+        }
+        _ => "",
+    }
 }
 
 fn simplify(schema: &mut Value) {

@@ -111,7 +111,7 @@ fn author(step: &Reverted) -> ChangedBy {
 
 /// The bytes of lines, which are 1-based and half open.
 fn raw_lines(snapshot: &Snapshot, lines: Range<usize>) -> Option<Span> {
-    let len = snapshot.bytes().len();
+    let len = snapshot.byte_len();
     let start_of = |line: usize| match line {
         line if line > snapshot.line_count() => Some(len),
         line => snapshot.raw_span(snapshot.line_span(line.max(1))).map(Span::start),

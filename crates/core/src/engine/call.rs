@@ -11,7 +11,7 @@ use crate::guard::stale;
 use crate::hint::HintPhrases;
 use crate::outcome::Refused;
 use crate::path::FilePath;
-use crate::plan::{EditPlan, ListPlan, Operation, ParseError, Plan, SearchPlan};
+use crate::plan::{EditPlan, ListPlan, Operation, ParseError, Plan, Run, SearchPlan};
 use crate::ports::approver::Approver;
 use crate::ports::journal::Origin;
 use crate::report::{FileReport, Report, plain_text};
@@ -80,6 +80,21 @@ impl Planned {
     /// The call's tool.
     pub fn tool(&self) -> &'static Tool {
         self.tool
+    }
+
+    /// The same call as a dry run, if it would change files.
+    pub fn into_dry_run(mut self) -> Self {
+        match &mut self.plan {
+            Ok(Plan::Edit(plan)) => plan.run = Run::Dry,
+            Ok(Plan::Undo(plan)) => plan.run = Run::Dry,
+            _ => {}
+        }
+        self
+    }
+
+    /// The arguments as received.
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
     }
 
     /// The plan, or why the call could not be parsed.
@@ -166,7 +181,7 @@ impl Engine<'_> {
 
     /// Executes a parsed call and renders the answer.
     pub fn run(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
-        let report = self.execute_planned(&planned, approver);
+        let report = Engine { request: Some(&planned), ..*self }.execute_planned(&planned, approver);
         let input = RenderInput { tool: planned.tool, call: &planned.arguments, report: &report };
         let rendered = (planned.dialect.render)(&input);
         Answer { text: rendered.text, payload: rendered.payload, report }
@@ -208,7 +223,7 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Report {
-        match plan {
+        let report = match plan {
             Plan::Edit(plan) => self.edit(plan, origin, phrases, approver),
             Plan::Read(plan) => self.read(plan),
             Plan::List(plan) => self.list(plan),
@@ -218,7 +233,8 @@ impl Engine<'_> {
             Plan::Undo(plan) => self.undo(plan, origin, phrases, approver),
             Plan::ModeUpgrade { reason } => self.upgrade(reason.as_deref(), origin, approver),
             Plan::Fetch(fetch) => not_fetched(fetch),
-        }
+        };
+        self.orient(report, plan)
     }
 
     /// The report for a call that would write in a read-only session.
@@ -227,11 +243,8 @@ impl Engine<'_> {
             Some(message) => message.to_owned(),
             None => format!("`{}` is disabled in Restricted mode, which only allows reading", tool.name),
         };
-        Report::new(Refused::RestrictedMode, message).hint(format!(
-            "Ask the user for write access; they can grant it with \
-             `slipstitch mode unrestricted --session {}`.",
-            self.session
-        ))
+        Report::new(Refused::RestrictedMode, message)
+            .hint("Ask the user for write access; only they can grant it.")
     }
 
     /// The report for a call that could not be parsed, with the current version of the file it names.

@@ -44,7 +44,14 @@ struct Offer {
 
 #[derive(Serialize, Deserialize)]
 enum RememberedEdit {
-    Replace { old: String, new: String, all: bool, within: Option<(usize, usize)> },
+    Replace {
+        old: String,
+        new: String,
+        all: bool,
+        #[serde(default)]
+        lines: bool,
+        within: Option<(usize, usize)>,
+    },
     Hunk(Box<Hunk>),
 }
 
@@ -52,10 +59,13 @@ impl RememberedEdit {
     /// An operation as it is remembered; `None` if it does not look for text.
     fn of(operation: &Operation) -> Option<Self> {
         match operation {
+            // A choice of one place would contradict the number of places that the edit states.
+            Operation::Replace { which: Which::Exactly(_), .. } => None,
             Operation::Replace { old, new, which, within } => Some(Self::Replace {
                 old: old.clone(),
                 new: new.clone(),
                 all: *which == Which::All,
+                lines: *which == Which::UniqueLines,
                 within: within.map(|lines| (lines.first, lines.last)),
             }),
             Operation::Hunk(hunk) => Some(Self::Hunk(hunk.clone())),
@@ -66,10 +76,14 @@ impl RememberedEdit {
     /// The operation again.
     fn repeated(self) -> Operation {
         match self {
-            Self::Replace { old, new, all, within } => Operation::Replace {
+            Self::Replace { old, new, all, lines, within } => Operation::Replace {
                 old,
                 new,
-                which: if all { Which::All } else { Which::Unique },
+                which: match (all, lines) {
+                    (true, _) => Which::All,
+                    (false, true) => Which::UniqueLines,
+                    (false, false) => Which::Unique,
+                },
                 within: within.map(|(first, last)| LineRange { first, last }),
             },
             Self::Hunk(hunk) => Operation::Hunk(hunk),
@@ -226,7 +240,7 @@ impl Engine<'_> {
                 &read
             }
         };
-        if snapshot.text().len() > MAX_BYTES || snapshot.is_binary() {
+        if snapshot.text_len() > MAX_BYTES || snapshot.is_binary() {
             return None;
         }
         let old = canonical(old);

@@ -12,7 +12,7 @@ use crate::ports::journal::{
 };
 use crate::ports::workspace::{SettledAs, Staged, Workspace, WorkspaceError, Written};
 use crate::report::truncate_stored_diff;
-use crate::snapshot::Snapshots;
+use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::{ContentHash, diff_splices};
 
 /// A change that was written.
@@ -80,10 +80,15 @@ pub fn commit(
         diff: truncate_stored_diff(label.diff),
         intent: staged.intent(),
     };
+    // Part of the record was read from a large file, which may have changed and changed back.
+    if let Some(path) = snapshots.changed_file() {
+        return Err(WorkspaceError::Conflict { path: path.clone(), found: None }.into());
+    }
     // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
     if cancel.is_some_and(|cancel| !cancel.begin_writing()) {
         return Err(CommitError::Cancelled);
     }
+    staged.begin_flush();
     let id = journal.begin(&record)?;
     let written = match staged.publish() {
         Ok(written) => written,
@@ -233,7 +238,10 @@ fn inverse_records(
     snapshots: &Snapshots,
     journal: &dyn Journal,
 ) -> Result<Vec<FileRecord>, JournalError> {
-    let inverse = changes.invert(|path| snapshots.bytes(path));
+    let inverse = changes.files().iter().map(|change| match snapshots.before(change) {
+        Some(before) => change.inverse_with(before.invert(&change.splices)),
+        None => change.invert(&[]),
+    });
     // A symlink may lead elsewhere by the time the change is undone, so the inverse names the file itself.
     let with_real_path = |mut inverse: FileChange| {
         if inverse.path_change == PathChange::Keep
@@ -244,12 +252,11 @@ fn inverse_records(
         inverse
     };
     let rungs = changes.files().iter().map(|file| file.edits.iter().map(|edit| edit.rung).max());
-    let inverses = inverse.files().iter().cloned().map(with_real_path);
+    let inverses = inverse.map(with_real_path);
     inverses
         .zip(rungs)
         .zip(changes.files())
         .map(|((inverse, rung), change)| {
-            let before = snapshots.bytes_before(change);
             let text = match is_private_change(journal, change, snapshots) {
                 true => RecordedText::Private,
                 false => RecordedText::Kept,
@@ -257,7 +264,11 @@ fn inverse_records(
             let foreign_edit = match change.base {
                 Base::Content(_) if text == RecordedText::Private => None,
                 Base::Content(hash) => {
-                    find_foreign_edit(inverse.path_after().unwrap_or(&change.path), before, hash, journal)?
+                    let path = inverse.path_after().unwrap_or(&change.path);
+                    match snapshots.before(change) {
+                        Some(before) => find_foreign_edit(path, before, hash, journal)?,
+                        None => None,
+                    }
                 }
                 Base::Absent => None,
             };
@@ -294,14 +305,16 @@ fn last_texts(
 /// What someone else did to the file at `path` since the last recorded change, if the journal kept the text after that.
 fn find_foreign_edit(
     path: &FilePath,
-    now: &[u8],
+    now: &Snapshot,
     hash: ContentHash,
     journal: &dyn Journal,
 ) -> Result<Option<ForeignEdit>, JournalError> {
-    if now.len() > LastText::MAX_BYTES {
+    if now.byte_len() > LastText::MAX_BYTES {
         return Ok(None);
     }
     let last = journal.last_text(path, hash)?;
-    Ok(last
-        .map(|last| ForeignEdit { splices: diff_splices(now, &last), hash_before: ContentHash::of(&last) }))
+    Ok(last.map(|last| ForeignEdit {
+        splices: diff_splices(now.bytes(), &last),
+        hash_before: ContentHash::of(&last),
+    }))
 }

@@ -6,9 +6,10 @@ use super::{Engine, MAX_ATTEMPTS};
 use crate::find::{ResolveError, resolve_with_evidence};
 use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
-use crate::plan::EditPlan;
+use crate::plan::{EditPlan, Operation};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, JournalError, Origin};
+use crate::ports::workspace::WorkspaceError;
 use crate::report::Report;
 use crate::snapshot::Snapshots;
 
@@ -34,7 +35,7 @@ impl Engine<'_> {
         };
         let plan = with_clipboards.as_ref().unwrap_or(plan);
         let report = retry_on_conflict(|| self.try_edit(plan, origin.clone(), phrases, approver));
-        report.with_leading_warnings(&plan.warnings)
+        self.decision_instead_of(report).with_leading_warnings(&plan.warnings)
     }
 
     fn try_edit(
@@ -46,8 +47,13 @@ impl Engine<'_> {
     ) -> Result<Report, Report> {
         self.check_cancelled()?;
         let snapshots = self.read_files(plan)?;
+        load_searched_files(plan, &snapshots)?;
         self.check_cancelled()?;
         self.edit_snapshots(plan, &snapshots, origin, phrases, approver).map_err(|report| {
+            // A text that changed while it was read cannot be why the edit has no place.
+            if let Err(conflict) = self.check_unchanged(&snapshots) {
+                return conflict;
+            }
             self.note_refused(&report, plan, &snapshots);
             report.with_files(plan, &snapshots)
         })
@@ -74,7 +80,15 @@ impl Engine<'_> {
         phrases: HintPhrases,
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
+        self.check_abbreviations(plan, snapshots)?;
+        let anchored = self.apply_anchors(plan, snapshots)?;
+        let plan = anchored.as_ref().unwrap_or(plan);
         let rebased = self.rebase_stale_plan(plan, snapshots)?;
+        if let (None, Some(report)) =
+            (&rebased, anchored.as_ref().and_then(|plan| self.report_changed_anchors(plan, snapshots)))
+        {
+            return Err(report);
+        }
         let (plan, changes) = match rebased {
             Some(ref rebased) => (&rebased.plan, rebased.changes.clone()),
             None => {
@@ -132,6 +146,25 @@ impl Engine<'_> {
         }
         Ok(Some(plan))
     }
+}
+
+/// Reads large files whole whose edits have no exact match, so that too little memory is reported as an error.
+fn load_searched_files(plan: &EditPlan, snapshots: &Snapshots) -> Result<(), Report> {
+    for file in &plan.files {
+        let snapshot = snapshots.get(&file.path).filter(|snapshot| snapshot.is_in_blocks());
+        let Some(snapshot) = snapshot else { continue };
+        let is_found = |operation: &Operation| match operation {
+            Operation::Replace { old, .. } => {
+                snapshot.known_matches(&snapshot.needle(old)).is_some_and(|starts| !starts.is_empty())
+            }
+            _ => true,
+        };
+        if !file.operations.iter().all(is_found) && !snapshot.try_load() {
+            let reason = "there is too little memory for the whole file".into();
+            return Err(WorkspaceError::Io { path: file.path.clone(), action: "read", reason }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Repeats an operation as long as another writer interferes, up to a limit.

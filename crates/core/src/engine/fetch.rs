@@ -25,7 +25,7 @@ impl Engine<'_> {
             return Err(unreadable("is binary"));
         }
         let max = self.policy.max_request_bytes;
-        if snapshot.text().len() > max {
+        if snapshot.text_len() > max {
             return Err(unreadable(&format!("is larger than the {max} bytes allowed in a request")));
         }
         let text = std::str::from_utf8(snapshot.text())

@@ -481,6 +481,11 @@ impl<'a> HistoryWalk<'a> {
         self
     }
 
+    /// The file's path at this point.
+    pub(crate) fn path(&self) -> &FilePath {
+        &self.records.path
+    }
+
     /// The text that was reached.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.rewind.bytes

@@ -7,7 +7,7 @@ use super::commit::{clipboard_memory, commit};
 use super::private::{diff_to_keep, is_private, remember};
 use super::report::cancelled;
 use crate::change::ChangeSet;
-use crate::guard::{AcceptError, Accepted, Checked, ProposalKind, Refusal};
+use crate::guard::{AcceptError, Accepted, Caller, Checked, Judge, ProposalKind, Refusal};
 use crate::hint::HintPhrases;
 use crate::plan::{ChangeId, ChangeLabels, EditPlan, EditRules, Run, Shrink};
 use crate::ports::approver::Approver;
@@ -98,6 +98,7 @@ impl Engine<'_> {
             Err(report) if is_confirmable(&report, rules) => return Err(report.diff(diff)),
             checked => checked?,
         };
+        self.check_unchanged(snapshots)?;
         if landing.run == Run::Dry {
             let warnings = self.files.check(checked.changes().files())?;
             let mut report = Report::would_apply(&checked, snapshots).diff(diff);
@@ -140,7 +141,7 @@ impl Engine<'_> {
         let receipt = commit(approved, snapshots, label, self.files, self.journal, self.cancel)?;
         self.note_results(&receipt.changes, snapshots);
         let mut report = Report::applied(&receipt, snapshots).diff(diff);
-        report.log = log;
+        report.log = log.map(Box::new);
         if let Some(message) = landing.message {
             report.message = message;
         }
@@ -158,16 +159,19 @@ impl Engine<'_> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let is_private =
             snapshots.paths().any(|path| is_private(self.journal, path, snapshots.real_path(path)));
+        let Origin { dialect, agent, .. } = &landing.origin;
+        let caller = Some(Caller { dialect, agent: agent.as_deref() });
+        let judge = Judge { caller, ..self.judge() };
         let checked = match guards {
-            GuardMode::Edit(plan) => self.judge().check(changes, plan, snapshots),
-            GuardMode::Restore { others } => self.judge().check_restored(changes, &others, snapshots),
+            GuardMode::Edit(plan) => judge.check(changes, plan, snapshots),
+            GuardMode::Restore { others } => judge.check_restored(changes, &others, snapshots),
             GuardMode::Accepted(StoredProposal { id, proposal, .. }) => {
                 let accepted = Accepted {
                     kind: proposal.notes.kind,
                     reason: &proposal.reason,
                     warnings: &proposal.notes.guard_warnings,
                 };
-                match self.judge().check_accepted(changes, &accepted, snapshots) {
+                match judge.check_accepted(changes, &accepted, snapshots) {
                     Ok(checked) => Ok(checked),
                     Err(AcceptError::Refused(refusal)) => Err(refusal),
                     Err(AcceptError::NewReasons(reasons)) => {

@@ -80,9 +80,9 @@ impl Engine<'_> {
                     None => self.propose_write_access(reason, origin)?,
                 };
                 let message = format!("the request for write access is waiting for review as {id}");
-                let mut report = Report::new(Refused::PendingReview, message).hint(format!(
-                    "The user can grant it with `slipstitch review accept {id}`. Send the request again to get the decision."
-                ));
+                let mut report = Report::new(Refused::PendingReview, message).hint(
+                    "Only the user can grant it. Continue with what needs no write access; send the request again later to get the decision.",
+                );
                 report.proposal = Some(id);
                 Ok(report)
             }

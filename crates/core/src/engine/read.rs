@@ -3,10 +3,13 @@
 use super::Engine;
 use crate::outcome::{Invalid, Unplaced};
 use crate::path::FilePath;
-use crate::plan::{Folders, ListPlan, ReadPlan};
-use crate::ports::workspace::WorkspaceError;
+use crate::plan::{Folders, LinePrefix, ListPlan, ReadPlan};
+use crate::ports::workspace::{OpenResult, WorkspaceError};
 use crate::report::{Report, numbered_lines};
 use crate::snapshot::Snapshot;
+
+/// Maximum number of lines shown to a caller that does not say how many it wants.
+const MAX_LINES: usize = 2_000;
 
 impl Engine<'_> {
     pub(super) fn read(&self, plan: &ReadPlan) -> Report {
@@ -15,11 +18,17 @@ impl Engine<'_> {
 
     fn try_read(&self, plan: &ReadPlan) -> Result<Report, Report> {
         self.check_cancelled()?;
-        let snapshot = match self.snapshot(&plan.path) {
+        let snapshot = match self.files.open(&plan.path) {
             Err(WorkspaceError::Folder(path)) if plan.folders == Folders::Listed => {
                 return Ok(self.list(&ListPlan::new(Some(path))));
             }
-            found => found?.ok_or_else(|| missing(&plan.path))?,
+            Ok(OpenResult::Large(file)) => match self.read_excerpt(plan, &file)? {
+                Some(report) => return Ok(report),
+                None => self.scan(&plan.path, file, Some(Vec::new()))?,
+            },
+            Ok(OpenResult::File(content)) => Snapshot::new(content, self.encoding),
+            Ok(OpenResult::Missing { .. }) => return Err(missing(&plan.path)),
+            Err(error) => return Err(error.into()),
         };
         self.check_cancelled()?;
         if snapshot.is_binary() {
@@ -31,7 +40,9 @@ impl Engine<'_> {
         }
         let count = snapshot.line_count();
         let first = plan.first.unwrap_or(1);
-        let last = plan.last.unwrap_or(count.max(first));
+        // A caller without a budget wants the whole file, such as a person at a terminal.
+        let max_lines = if plan.budget == usize::MAX { usize::MAX } else { MAX_LINES };
+        let last = plan.last.unwrap_or(count.max(first).min(first.saturating_add(max_lines - 1)));
         if last < first || first < 1 || (first > count && first > 1) {
             let lines = if count == 1 { "1 line".into() } else { format!("{count} lines") };
             let requested = match plan.last {
@@ -43,8 +54,15 @@ impl Engine<'_> {
             return Err(Report::new(Unplaced::OutOfRange, message).hint("Give lines that the file has."));
         }
         let mut report = Report::shown(&plan.path, &snapshot, format!("`{}`, {count} lines", plan.path));
-        report.text = Some(numbered_lines(&snapshot, first, last, plan));
+        let (text, shown) = numbered_lines(&snapshot, first, last, plan);
+        report.text = Some(text);
+        if snapshot.has_changed() {
+            return Err(WorkspaceError::Conflict { path: plan.path.clone(), found: None }.into());
+        }
         self.note_shown(&plan.path, &snapshot);
+        if plan.prefix == LinePrefix::Hash {
+            self.note_anchors(&plan.path, &snapshot, [first, shown]);
+        }
         Ok(report)
     }
 
@@ -73,7 +91,7 @@ fn info_text(path: &FilePath, report: &Report) -> String {
     let mut add = |name: &str, value: String| out.push_str(&format!("\n{name}: {value}"));
     for file in &report.files {
         if let Some(hash) = file.hash {
-            add("version", hash.to_string());
+            add("version", hash.short());
         }
         add("bytes", file.bytes.to_string());
         if let Some(lines) = file.lines {

@@ -11,6 +11,7 @@ use crate::change::{Base, ChangeSet, FileChange, LineTotals, Lines, Place};
 use crate::engine::history::{EarlierVersion, find_version};
 use crate::find::{EarlierVersions, resolve, resolve_with_evidence};
 use crate::guard::stale;
+use crate::outcome::Refused;
 use crate::path::FilePath;
 use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation, Which};
 use crate::ports::versions::{KnownVersion, VersionSource};
@@ -73,6 +74,25 @@ impl Engine<'_> {
         Ok(rebase_changes(plan, &changes, &versions, &old_snapshots, snapshots))
     }
 
+    /// Refuses a plan whose abbreviated version could be more than one known version of a file.
+    pub(super) fn check_abbreviations(&self, plan: &EditPlan, snapshots: &Snapshots) -> Result<(), Report> {
+        for file in &plan.files {
+            let (Some(claim), Some(now)) = (&file.version, snapshots.get(&file.path)) else { continue };
+            if !claim.may_be_ambiguous() {
+                continue;
+            }
+            let earlier = self.known_versions(&file.path, now);
+            let is_named = |bytes: &[u8]| claim.matches(ContentHash::of(bytes), bytes);
+            let named = earlier.iter().filter(|version| is_named(&version.bytes)).count();
+            if named + usize::from(is_named(now.bytes())) > 1 {
+                let message = format!("`{claim}` is the start of more than one version of `{}`", file.path);
+                return Err(Report::new(Refused::StaleFile, message)
+                    .hint("Nothing was written. Send more digits of the version."));
+            }
+        }
+        Ok(())
+    }
+
     /// The version of a file that a plan names, if it is known.
     fn named_version(
         &self,
@@ -80,16 +100,24 @@ impl Engine<'_> {
         now: &Snapshot,
     ) -> Result<Option<(Snapshot, EarlierVersion)>, Report> {
         let Some(claim) = &file.version else { return Ok(None) };
-        let real = now.meta().real.as_ref().unwrap_or(&file.path);
-        let recorded = find_version(self.journal, real, now.bytes(), now.hash(), claim)?;
-        let Some(earlier) = recorded.or_else(|| self.find_known_version(&file.path, now, claim)) else {
-            return Ok(None);
-        };
+        let Some(earlier) = self.find_earlier_version(&file.path, now, claim)? else { return Ok(None) };
         let content = FileContent { bytes: earlier.bytes.clone().into(), meta: now.meta().clone() };
         let snapshot = Snapshot::new(content, self.encoding);
         // The new text is encoded for the earlier version, so both must have the same encoding.
         let same_encoding = snapshot.encoding() == now.encoding() && snapshot.has_bom() == now.has_bom();
         Ok((same_encoding && !now.is_binary()).then_some((snapshot, earlier)))
+    }
+
+    /// The version of a file that `claim` names: rebuilt from the journal, or known from elsewhere.
+    pub(super) fn find_earlier_version(
+        &self,
+        path: &FilePath,
+        now: &Snapshot,
+        claim: &VersionClaim,
+    ) -> Result<Option<EarlierVersion>, Report> {
+        let real = now.meta().real.as_ref().unwrap_or(path);
+        let recorded = find_version(self.journal, real, now.bytes(), now.hash(), claim)?;
+        Ok(recorded.or_else(|| self.find_known_version(path, now, claim)))
     }
 
     /// A version that the journal does not lead to.
@@ -110,7 +138,7 @@ impl Engine<'_> {
 fn quotes_enough(plan: &EditPlan) -> bool {
     const MIN_LETTERS: usize = 12;
     plan.files.iter().flat_map(|file| &file.operations).all(|operation| match operation {
-        Operation::Replace { old, which: Which::Unique, .. } => {
+        Operation::Replace { old, which: Which::Unique | Which::UniqueLines, .. } => {
             old.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_LETTERS
         }
         _ => false,
@@ -192,7 +220,8 @@ fn rebase_changes(
     Some(RebasedPlan { plan, changes: rebased })
 }
 
-fn rebase_file(
+/// A change of an earlier version, as a change of the current one; `None` if later changes touch it.
+pub(super) fn rebase_file(
     change: &FileChange,
     earlier: &EarlierVersion,
     old: &Snapshot,
@@ -203,7 +232,7 @@ fn rebase_file(
     notes.push(format!(
         "`{}` changed since version {}: the edit was made for that version and carried over to the current one",
         change.path,
-        old.hash()
+        old.hash().short()
     ));
     let mut edits = change.edits.clone();
     for place in edits.iter_mut().flat_map(|edit| &mut edit.places) {

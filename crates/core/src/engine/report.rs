@@ -1,7 +1,7 @@
 //! Builds the report of each stage.
 
 use super::commit::Receipt;
-use crate::change::{Base, ChangeSet, PathChange};
+use crate::change::{Base, ChangeSet, FileChange, Lines, PathChange};
 use crate::engine::approve::Declined;
 use crate::engine::commit::CommitError;
 use crate::find::{Diagnosis, Failure, Reason, ResolveError};
@@ -14,7 +14,13 @@ use crate::ports::workspace::WorkspaceError;
 use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
 
+/// How many places of an edit a summary lists.
+const MAX_PLACES: usize = 12;
+
 impl Report {
+    /// How the warning of a dry run starts that says why the change needs approval.
+    pub const NEEDS_APPROVAL: &str = "needs the user's approval: ";
+
     /// The report of a dry run.
     pub fn would_apply(checked: &Checked, snapshots: &Snapshots) -> Self {
         let changes = checked.changes();
@@ -23,7 +29,7 @@ impl Report {
         report.warnings = notes(changes);
         report.warnings.extend(checked.warnings().iter().cloned());
         let reasons = checked.approval_reasons().iter();
-        report.warnings.extend(reasons.map(|reason| format!("needs the user's approval: {reason}")));
+        report.warnings.extend(reasons.map(|reason| format!("{}{reason}", Self::NEEDS_APPROVAL)));
         report
     }
 
@@ -71,6 +77,7 @@ impl FailureReport {
             Reason::Ambiguous { lines, count, non_overlapping, .. } => {
                 (lines.clone(), Some(*count), Some(*non_overlapping))
             }
+            Reason::WrongCount { lines, count, .. } => (lines.clone(), Some(*count), Some(*count)),
             Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
             _ => (Vec::new(), None, None),
         };
@@ -258,6 +265,23 @@ fn notes(changes: &ChangeSet) -> Vec<String> {
     changes.files().iter().flat_map(|file| &file.notes).chain(changes.notes()).cloned().collect()
 }
 
+/// The new line numbers of a file's places, if they are few.
+fn new_lines(file: &FileChange) -> String {
+    let mut places: Vec<Lines> =
+        file.edits.iter().flat_map(|edit| &edit.places).map(|place| place.after).collect();
+    let occurrences: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
+    if places.len() < occurrences || places.len() > MAX_PLACES {
+        return String::new();
+    }
+    places.sort_by_key(|lines| lines.start);
+    places.dedup();
+    let ranges = places.iter().map(|lines| match lines.count {
+        0 | 1 => lines.start.to_string(),
+        count => format!("{}-{}", lines.start, lines.start + count - 1),
+    });
+    format!(", now lines {}", ranges.collect::<Vec<_>>().join(", "))
+}
+
 fn summary(verb: &str, changes: &ChangeSet) -> String {
     match changes.files() {
         [file] => {
@@ -266,7 +290,9 @@ fn summary(verb: &str, changes: &ChangeSet) -> String {
                 (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
                 (_, PathChange::Delete) => format!("{verb}: deleted `{}`", file.path),
                 (_, PathChange::Move(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
-                (_, PathChange::Keep) if places > 1 => format!("{verb} `{}` in {places} places", file.path),
+                (_, PathChange::Keep) if places > 1 => {
+                    format!("{verb} `{}` in {places} places{}", file.path, new_lines(file))
+                }
                 (_, PathChange::Keep) => match file.edits.first().and_then(|edit| edit.places.first()) {
                     Some(place) if place.before.count == 0 => {
                         format!("{verb} `{}` {}", file.path, place.before)

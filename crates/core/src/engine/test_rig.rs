@@ -3,7 +3,9 @@
 use super::Engine;
 use crate::hint::HintPhrases;
 use crate::path::FilePath;
-use crate::plan::{EditPlan, EditRules, FilePlan, Folders, Footer, Operation, Plan, ReadPlan, Which};
+use crate::plan::{
+    EditPlan, EditRules, FilePlan, Folders, Footer, LinePrefix, Operation, Overwriting, Plan, ReadPlan, Which,
+};
 use crate::ports::approver::Auto;
 use crate::ports::journal::Origin;
 use crate::ports::memory::{MemoryJournal, MemoryWorkspace};
@@ -56,6 +58,7 @@ impl Rig {
             budget: 1000,
             folders: Folders::Refused,
             footer: Footer::Version,
+            prefix: LinePrefix::Number,
         })
     }
 
@@ -72,8 +75,20 @@ impl Rig {
         self.execute(&self.engine(session), &Plan::Edit(EditPlan::new(vec![file], EditRules::STRICT)))
     }
 
+    /// Renames a file on behalf of a session.
+    pub(super) fn rename(&self, session: &str, from: &FilePath, to: &FilePath) -> Report {
+        let operation = Operation::Move { to: to.clone(), overwriting: Overwriting::Refused };
+        let file = FilePlan { path: from.clone(), version: None, operations: vec![operation] };
+        self.execute(&self.engine(session), &Plan::Edit(EditPlan::new(vec![file], EditRules::STRICT)))
+    }
+
     /// The file as it is.
     pub(super) fn now(&self) -> Snapshot {
-        self.engine("any").snapshot(&path()).unwrap().unwrap()
+        self.now_at(&path())
+    }
+
+    /// The file at another path as it is.
+    pub(super) fn now_at(&self, path: &FilePath) -> Snapshot {
+        self.engine("any").snapshot(path).unwrap().unwrap()
     }
 }

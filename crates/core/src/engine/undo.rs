@@ -52,7 +52,11 @@ impl Engine<'_> {
         let mut drafts = DraftSet::new(self, count);
         for entry in &entries {
             self.check_cancelled()?;
-            drafts.revert(entry)?;
+            if let Err(report) = drafts.revert(entry) {
+                // A text that changed while it was read cannot be why the change has no inverse.
+                drafts.check_unchanged()?;
+                return Err(report);
+            }
         }
         let (changes, mut snapshots) = drafts.finish()?;
         let ids = describe_ids(&entries, &kind);
@@ -103,6 +107,7 @@ impl Engine<'_> {
     fn task(&self, plan: &UndoPlan, phrases: &HintPhrases) -> Result<Task, Report> {
         match &plan.target {
             Target::Change(id) => self.task_for(*id, plan.direction, phrases),
+            Target::Changes(ids) => self.task_for_all(ids, plan.direction, phrases),
             Target::Last { path } => {
                 let filter =
                     Filter { path: path.clone(), limit: Some(1), ..self.undo_filter(plan.direction) };
@@ -150,6 +155,35 @@ impl Engine<'_> {
             (_, _, Some(by)) => Err(already_undone(id, by)),
             (ChangeKind::Edit, Direction::Undo, None) => revert(entry, ChangeKind::Undo(id.into())),
             (ChangeKind::Undo(_), _, None) => revert(entry, ChangeKind::Redo(id)),
+        }
+    }
+
+    /// What undoing several changes means. An undo or a redo among them stands for the edits that it reverted or restored.
+    fn task_for_all(
+        &self,
+        ids: &[ChangeId],
+        direction: Direction,
+        phrases: &HintPhrases,
+    ) -> Result<Task, Report> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids.dedup();
+        if let [one] = ids[..] {
+            return self.task_for(one, direction, phrases);
+        }
+        let (mut entries, mut undone) = (Vec::new(), Vec::new());
+        for id in ids {
+            let task = self.task_for(id, direction, phrases)?;
+            let ChangeKind::Undo(of) = task.kind else { return Err(not_combinable(id)) };
+            undone.extend_from_slice(of.ids());
+            entries.extend(task.entries);
+        }
+        undone.sort_unstable_by(|one, other| other.cmp(one));
+        undone.dedup();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.summary.id));
+        match UndoneChanges::new(undone) {
+            Some(undone) => Ok(Task { entries, kind: ChangeKind::Undo(undone) }),
+            None => Err(Report::new(Invalid::BadRequest, "no change is named").hint(phrases.changes)),
         }
     }
 
@@ -244,6 +278,14 @@ pub fn pruned_change(id: ChangeId) -> Report {
     );
     Report::new(Refused::PrunedChange, message)
         .hint("Restore the files by other means. The limits are `max_bytes` and `max_age_days` in `[journal]` of the configuration.")
+}
+
+fn not_combinable(id: ChangeId) -> Report {
+    Report::new(
+        Invalid::BadRequest,
+        format!("{id} is an undo, which cannot be reverted together with other changes"),
+    )
+    .hint("Nothing was written. Revert it alone, or leave it out.")
 }
 
 fn not_undone(id: ChangeId) -> Report {

@@ -38,23 +38,30 @@ impl Engine<'_> {
     /// The versions of a file that the caller may have seen, most likely first, without the current one and without
     /// duplicates: the texts shown to this session, those in the journal, and those from [`Engine::versions`].
     pub(crate) fn known_versions(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion> {
-        if self.evidence == Evidence::Ignored || now.bytes().len() > MAX_FILE_BYTES {
+        if self.evidence == Evidence::Ignored || now.byte_len() > MAX_FILE_BYTES {
             return Vec::new();
         }
         let path = real_path(path, now);
         let mut found = Collector::new(now);
-        for (_, bytes) in self.journal.shown(self.session, path).unwrap_or_default() {
-            found.add(KnownVersion { bytes, source: VersionSource::Shown });
-        }
+        self.collect_shown_texts(path, &mut found);
         // What was found before an error is still right.
         let _ = self.collect_journal_versions(path, now, &mut found);
         found.admit_all();
-        for version in self.versions.versions(path) {
+        for version in self.versions.versions(path, now.bytes()) {
             found.add(version);
         }
         found.versions
     }
 
+    /// Adds the texts that this session saw under a name.
+    fn collect_shown_texts(&self, name: &FilePath, found: &mut Collector) {
+        for (_, bytes) in self.journal.shown(self.session, name).unwrap_or_default() {
+            found.add(KnownVersion { bytes, source: VersionSource::Shown });
+        }
+    }
+
+    /// Adds the versions that the journal can rebuild. Where a change renamed the file, the texts that this session saw under
+    /// the name before it come first.
     fn collect_journal_versions(
         &self,
         path: &FilePath,
@@ -62,9 +69,14 @@ impl Engine<'_> {
         found: &mut Collector,
     ) -> Result<(), JournalError> {
         let mut walk = HistoryWalk::new(self.journal, path, now.bytes(), now.hash(), WALK_LIMITS)?;
+        let mut name = path.clone();
         while !found.is_full()
             && let Some(step) = walk.step()?
         {
+            if *walk.path() != name {
+                name.clone_from(walk.path());
+                self.collect_shown_texts(&name, found);
+            }
             let source = VersionSource::Journal(step.change.nearest());
             found.add_hashed(walk.hash(), walk.bytes(), source);
         }
@@ -73,7 +85,7 @@ impl Engine<'_> {
 
     /// Keeps a text that an answer shows or names, in case the caller edits that version after the file changed.
     pub(super) fn note_shown(&self, path: &FilePath, shown: &Snapshot) {
-        let is_kept = shown.bytes().len() <= ShownTexts::MAX_BYTES && !shown.is_binary();
+        let is_kept = shown.byte_len() <= ShownTexts::MAX_BYTES && !shown.is_binary();
         if is_kept
             && self.evidence == Evidence::Used
             && !is_private(self.journal, path, real_path(path, shown))
@@ -205,6 +217,24 @@ mod tests {
         ];
         let expected: Vec<_> = expected.map(|(text, source)| (text.to_owned(), source)).into();
         assert_eq!(texts(&engine.known_versions(&path(), &rig.now())), expected);
+    }
+
+    #[test]
+    fn a_file_that_a_change_renamed_has_the_versions_of_its_former_names() {
+        let rig = Rig::new("one\ntwo\n");
+        rig.read("a");
+        rig.write("ONE\ntwo\n");
+        rig.edit("b", "two", "zwei");
+        let (middle, last) =
+            (FilePath::from_record("middle.txt").unwrap(), FilePath::from_record("last.txt").unwrap());
+        rig.rename("b", &path(), &middle);
+        rig.rename("b", &middle, &last);
+        let found = rig.engine("a").known_versions(&last, &rig.now_at(&last));
+        let expected = [
+            ("one\ntwo\n".to_owned(), VersionSource::Shown),
+            ("ONE\ntwo\n".to_owned(), VersionSource::Journal(ChangeId(1))),
+        ];
+        assert_eq!(texts(&found), expected);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Failure, Finder, Reason, split_results};
+use super::resolved_edit::ResolvedEdit;
+use super::text::replace_exactly;
+use super::{Failure, Finder, LocatedEdits, Reason, split_results};
 use crate::change::DifferenceKind;
-use crate::plan::{ClipboardUse, EditPlan, LineRange, Operation, Reindent};
+use crate::plan::{ClipboardUse, EditPlan, EditRules, Operation, Reindent};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical};
 
@@ -18,6 +20,8 @@ type CopiedTexts = Vec<(usize, String, String)>;
 /// A plan with all clipboards pasted.
 pub(super) struct Filled {
     pub(super) plan: EditPlan,
+    /// Its edits of existing text that copy, paste or reindent.
+    pub(super) located: LocatedEdits,
     /// The clipboards to remember for the session.
     pub(super) copied: BTreeMap<String, String>,
     pub(super) notes: Vec<String>,
@@ -34,7 +38,7 @@ pub(super) struct Unfilled {
 
 /// Pastes all clipboards of a plan.
 pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfilled> {
-    let ClipSources { copied, places, inexact, notes } = find_clip_sources(plan, finder);
+    let ClipSources { copied, places, mut located, inexact, notes } = find_clip_sources(plan, finder);
     let mut plan = plan.clone();
     let mut unfilled = Unfilled::default();
     let mut edit = 0;
@@ -44,20 +48,26 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
             let Some(clip) = plan.clipboards.uses.get(&edit) else { continue };
             // Otherwise recovery would adapt the pasted text to the place as if the request had written it, or shift
             // text that `reindent` has shifted already.
-            if let (Operation::Replace { old, new, within, .. }, Some(place)) =
-                (&mut *operation, places.get(&edit))
+            let place = places.get(&edit);
+            if let (Operation::Replace { old, new, .. }, Some(place)) = (&mut *operation, place)
+                && clip.from.is_none()
             {
-                if clip.from.is_none() {
-                    *new = without_extra_newlines(old, new, &place.text);
-                }
-                old.clone_from(&place.text);
-                *within = Some(place.lines);
+                *new = without_extra_newlines(old, new, &place.text);
             }
             let pasted = paste(operation, clip, edit, &copied, &plan.clipboards.known);
-            let reason = match (inexact.get(&edit), pasted) {
+            let replaced = pasted.and_then(|()| match (operation, place, finder.seen.get(&file.path)) {
+                (Operation::Replace { new, .. }, Some(place), Some(snapshot)) => {
+                    place.replace_with(new, edit, finder.rules, snapshot).map(Some)
+                }
+                _ => Ok(None),
+            });
+            let reason = match (inexact.get(&edit), replaced) {
                 (Some(reason), _) => reason.clone(),
                 (None, Err(reason)) => reason,
-                (None, Ok(())) => continue,
+                (None, Ok(replaced)) => {
+                    located.extend(replaced.map(|replaced| (edit, replaced)));
+                    continue;
+                }
             };
             let is_consequence = match reason {
                 Reason::NoClipboard { .. } => {
@@ -75,42 +85,66 @@ pub(super) fn fill(plan: &EditPlan, finder: &Finder<'_>) -> Result<Filled, Unfil
         return Err(unfilled);
     }
     let copied = copied.into_iter().map(|(_, name, text)| (name, text)).collect();
-    Ok(Filled { plan, copied, notes })
+    Ok(Filled { plan, located, copied, notes })
 }
 
 /// What the edits with clipboards copy, and where they paste.
 #[derive(Default)]
 struct ClipSources {
     copied: CopiedTexts,
-    /// The file's text at recovered edits that paste or reindent.
+    /// Where edits paste or reindent.
     places: BTreeMap<usize, LiteralPlace>,
+    /// The edits that only copy.
+    located: LocatedEdits,
     /// Edits whose text cannot be reindented, because their place is not known well enough.
     inexact: BTreeMap<usize, Reason>,
     notes: Vec<String>,
 }
 
-/// A recovered place whose new text is written literally.
+/// A place whose new text is written literally.
 struct LiteralPlace {
-    /// The file's text, canonical.
+    spans: Vec<Span>,
+    /// The file's text there, canonical.
     text: String,
-    lines: LineRange,
 }
 
 impl LiteralPlace {
     /// The place that `old` was recovered at. A newline at either end belongs to it only if `old` has one too: recovery
     /// includes it if it deletes the line, and at the end of the file the one before the line.
-    fn new(old: &str, span: Span, text: &str, snapshot: &Snapshot) -> Self {
-        let text = match old.ends_with('\n') {
-            true => text,
-            false => text.strip_suffix('\n').unwrap_or(text),
+    fn recovered(old: &str, span: Span, snapshot: &Snapshot) -> Self {
+        let text = span.of(snapshot.text());
+        let newline_at_end = match text {
+            [.., b'\r', b'\n'] => 2,
+            [.., b'\n'] => 1,
+            _ => 0,
         };
-        let text = match old.starts_with('\n') {
-            true => text,
-            false => text.strip_prefix('\n').unwrap_or(text),
+        let newline_at_start = match text {
+            [b'\r', b'\n', _, ..] => 2,
+            [b'\n', _, ..] => 1,
+            _ => 0,
         };
-        let first = snapshot.line_of(span.start());
-        let last = snapshot.line_of(span.end().max(span.start() + 1) - 1);
-        Self { text: text.to_owned(), lines: LineRange { first, last } }
+        let start = if old.starts_with('\n') { 0 } else { newline_at_start };
+        let end = if old.ends_with('\n') { 0 } else { newline_at_end };
+        Self::exact(vec![Span::new(span.start() + start, span.end() - end)], snapshot)
+    }
+
+    /// One place or several with the same text.
+    fn exact(spans: Vec<Span>, snapshot: &Snapshot) -> Self {
+        let text = spans.first().map(|span| String::from_utf8_lossy(span.of(snapshot.text())));
+        Self { text: text.map_or(String::new(), |text| canonical(&text).into_owned()), spans }
+    }
+
+    fn replace_with(
+        &self,
+        new: &str,
+        edit: usize,
+        rules: EditRules,
+        snapshot: &Snapshot,
+    ) -> Result<ResolvedEdit, Reason> {
+        let name = format!("edit {edit}");
+        let replaced =
+            replace_exactly(&name, self.spans.clone(), &self.text, &canonical(new), rules, snapshot)?;
+        Ok(ResolvedEdit { number: edit, ..replaced })
     }
 }
 
@@ -130,14 +164,16 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
             let text = finder.file_text(snapshot, &file.path, 1);
             let edits = finder.resolve_operations(std::slice::from_ref(&probe), edit, &text);
             let (edits, failures) = split_results(edits);
-            let Some((found, span)) = edits.first().and_then(|one| Some((one, one.spans.first()?))) else {
+            let found = edits.into_iter().next();
+            let Some((found, span)) =
+                found.and_then(|one| one.spans.first().copied().map(|span| (one, span)))
+            else {
                 if clip.reindent.is_some() && clip.from.is_none() {
                     sources.inexact.extend(failures);
                 }
                 continue;
             };
-            let text = String::from_utf8_lossy(span.of(snapshot.text()));
-            let mut text = canonical(&text).into_owned();
+            let mut text = canonical(&String::from_utf8_lossy(span.of(snapshot.text()))).into_owned();
             let differs = *canonical(old) != text;
             let is_request_text = clip.from.is_none();
             if differs
@@ -146,13 +182,16 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 && !differs_in_indentation_only(&found.classes)
             {
                 let line = snapshot.line_of(span.start());
-                let differences = found.classes.clone();
-                sources.inexact.insert(edit, Reason::CannotReindent { line, differences });
+                sources.inexact.insert(edit, Reason::CannotReindent { line, differences: found.classes });
             } else if differs && is_literal {
-                sources.notes.extend(found.notes.iter().cloned());
-                let place = LiteralPlace::new(&canonical(old), *span, &text, snapshot);
+                sources.notes.extend(found.notes);
+                let place = LiteralPlace::recovered(&canonical(old), span, snapshot);
                 text.clone_from(&place.text);
                 sources.places.insert(edit, place);
+            } else if is_literal {
+                sources.places.insert(edit, LiteralPlace::exact(found.spans, snapshot));
+            } else {
+                sources.located.insert(edit, found);
             }
             let Some(name) = &clip.to else { continue };
             if differs {
@@ -258,6 +297,13 @@ fn reindent(text: &str, how: &Reindent) -> Result<String, Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancel::CancelToken;
+    use crate::find::{EarlierVersions, resolve_with_evidence};
+    use crate::path::FilePath;
+    use crate::plan::{FilePlan, Tolerance, Which};
+    use crate::ports::versions::KnownVersion;
+    use crate::snapshot::{FileContent, Snapshots};
+    use slipstitch_text::EncodingRule;
 
     #[test]
     fn reindents_lines_and_skips_empty_ones() {
@@ -265,5 +311,51 @@ mod tests {
         assert_eq!(reindent("\ta\n\n\tb", &how), Ok("    a\n\n    b".into()));
         let failed = reindent("\ta\nb\n", &how);
         assert!(matches!(failed, Err(Reason::CannotStrip { line: 2, .. })), "{failed:?}");
+    }
+
+    /// Counts how often a file's earlier versions are asked for: once for each search.
+    #[derive(Default)]
+    struct Searches(std::cell::Cell<usize>);
+
+    impl EarlierVersions for Searches {
+        fn of(&self, _: &FilePath, _: &Snapshot) -> Vec<KnownVersion> {
+            self.0.set(self.0.get() + 1);
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn an_edit_with_a_clipboard_is_searched_for_once() {
+        let path = FilePath::from_record("file.txt").unwrap();
+        let content = FileContent {
+            bytes: b"fn f() {\r\n    first();\r\n}\r\nlast();\r\n".to_vec().into(),
+            meta: Default::default(),
+        };
+        let mut seen = Snapshots::default();
+        seen.insert(path.clone(), Some(Snapshot::new(content, EncodingRule::Detect)));
+        let replace = |old: &str, new: &str| Operation::Replace {
+            old: old.into(),
+            new: new.into(),
+            which: Which::Unique,
+            within: None,
+        };
+        // The first one is recovered, the second one exact.
+        let operations = vec![replace("fn f() {\n  first();\n}\n", ""), replace("last();", "")];
+        let file = FilePlan { path, version: None, operations };
+        let rules = EditRules { tolerance: Tolerance::Recover, ..EditRules::STRICT };
+        let mut plan = EditPlan::new(vec![file], rules);
+        let clip = |to: Option<&str>, from: Option<&str>| ClipboardUse {
+            to: to.map(Into::into),
+            from: from.map(Into::into),
+            reindent: None,
+        };
+        plan.clipboards.uses = BTreeMap::from([(1, clip(Some("f"), None)), (2, clip(None, Some("f")))]);
+        let searches = Searches::default();
+        let changes =
+            resolve_with_evidence(&plan, &seen, &searches, &CancelToken::default(), &mut |_| {}).unwrap();
+        let change = &changes.files()[0];
+        let after = change.splices.apply(seen.bytes_before(change));
+        assert_eq!(String::from_utf8(after).unwrap(), "fn f() {\r\n    first();\r\n}\r\n\r\n");
+        assert_eq!(searches.0.get(), 1);
     }
 }

@@ -8,6 +8,9 @@ use crate::plan::NewlineStyle;
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Piece, Span, Splice, Splices};
 
+/// A line ending takes no more bytes in any encoding.
+const MAX_NEWLINE_BYTES: usize = 8;
+
 /// A claimed span and the index of its edit.
 #[derive(Clone, Copy)]
 struct Claim {
@@ -29,8 +32,11 @@ impl Combined {
     /// Line counts before and after, computed without building the new text.
     pub(super) fn totals(&self, snapshot: &Snapshot) -> LineTotals {
         let last = match self.splices.pieces().last() {
-            Some(Piece::Keep(span)) => span.of(snapshot.bytes()),
-            Some(Piece::Insert(bytes)) => bytes,
+            Some(Piece::Keep(span)) => {
+                let from = span.start().max(span.end().saturating_sub(MAX_NEWLINE_BYTES));
+                snapshot.bytes_in(Span::new(from, span.end()))
+            }
+            Some(Piece::Insert(bytes)) => bytes.into(),
             None => return LineTotals { before: snapshot.line_count(), after: 0 },
         };
         let ends = |newline| snapshot.encoding().encode(newline).is_ok_and(|bytes| last.ends_with(&bytes));
@@ -134,7 +140,7 @@ fn whole_claims(
 /// Sorts splices and keeps line endings apart: a `\r` followed by a `\n` would turn two line endings into one. If
 /// one of the two is new, it is written as `\r\n` instead.
 pub(super) fn ordered_splices(list: Vec<Splice>, snapshot: &Snapshot) -> Result<Splices, Reason> {
-    let length = snapshot.bytes().len();
+    let length = snapshot.byte_len();
     let splices = Splices::new(length, list).map_err(|_| Reason::SplitsCharacter)?;
     if !splices.iter().all(|splice| snapshot.fits_between(splice.at, &splice.insert)) {
         return Err(Reason::SplitsCharacter);
@@ -199,6 +205,12 @@ fn covered_lines(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) 
     for claim in claims {
         let new = &edits[claim.edit].new;
         let newlines = memchr::memchr_iter(b'\n', new.as_bytes()).count();
+        if placed[claim.edit].places.len() == PlacedEdit::MAX_PLACES {
+            let removed = memchr::memchr_iter(b'\n', &snapshot.text_in(claim.at)).count();
+            shift_after += newlines as isize - removed as isize;
+            shift = shift_after;
+            continue;
+        }
         let first = snapshot.line_of(claim.at.start());
         let last = snapshot.line_of(claim.at.end());
         shift_after += newlines as isize - (last - first) as isize;
@@ -206,9 +218,10 @@ fn covered_lines(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) 
         let ends_last_line = usize::from(claim.at.is_empty() && ends_last_line(claim.at, new, snapshot));
         let (first, last, newlines) =
             (first + ends_last_line, last + ends_last_line, newlines - ends_last_line);
-        let to_line_start = claim.at.end() == 0 || snapshot.text()[claim.at.end() - 1] == b'\n';
-        let from_line_start = claim.at.start() == 0 || snapshot.text()[claim.at.start() - 1] == b'\n';
-        let at_end = claim.at.end() == snapshot.text().len();
+        let is_line_start = |at: usize| snapshot.byte_before(at).is_none_or(|byte| byte == b'\n');
+        let to_line_start = is_line_start(claim.at.end());
+        let from_line_start = is_line_start(claim.at.start());
+        let at_end = claim.at.end() == snapshot.text_len();
         let covered = |lines: usize, ends_line: bool| if ends_line { lines } else { lines + 1 };
         // Without a final newline the new text is joined with the next line.
         let ends_line = new.ends_with('\n') || (new.is_empty() && from_line_start);
@@ -220,11 +233,9 @@ fn covered_lines(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) 
             // After a newline, the rest of the last replaced line becomes a separate line.
             false => covered(newlines, new.ends_with('\n') && (to_line_start || at_end)),
         };
-        let list = &mut placed[claim.edit].places;
-        if list.len() < PlacedEdit::MAX_PLACES {
-            let before = Lines { start: first, count: before };
-            list.push(Place { before, after: Lines { start: first.strict_add_signed(shift), count: after } });
-        }
+        let before = Lines { start: first, count: before };
+        let after = Lines { start: first.strict_add_signed(shift), count: after };
+        placed[claim.edit].places.push(Place { before, after });
         shift = shift_after;
     }
     (placed, shift)
@@ -232,7 +243,6 @@ fn covered_lines(claims: &[Claim], edits: &[ResolvedEdit], snapshot: &Snapshot) 
 
 /// Whether an insertion starts by terminating the last line, which had no newline, and adds more text.
 fn ends_last_line(at: Span, new: &str, snapshot: &Snapshot) -> bool {
-    let lacks_newline =
-        at.start() > 0 && at.start() == snapshot.text().len() && !snapshot.ends_with_newline();
+    let lacks_newline = at.start() > 0 && at.start() == snapshot.text_len() && !snapshot.ends_with_newline();
     lacks_newline && new.len() > 1 && new.starts_with('\n')
 }

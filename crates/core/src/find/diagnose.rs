@@ -15,10 +15,11 @@ use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS, MIN_VERY_CLOSE,
 };
 use super::offer::Offers;
-use super::punctuation::line_key;
+use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
 use super::request::SearchRequest;
 use super::script::{Role, Script};
+use super::search::find_only;
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
 use crate::change::{DifferenceKind, Lines, Rung};
@@ -119,7 +120,8 @@ impl Diagnoser<'_, '_> {
     }
 
     /// The place to offer among several that are about as close: the only one to which the request can be applied, because
-    /// the lines that it removes are there, or the one where the request says that it is.
+    /// the lines that it removes are there, the one where the request says that it is, or the only one with all lines of the
+    /// request, or with one that is nowhere else.
     fn choose_rival(&self, rivals: &[ClosePlace]) -> Option<ChosenRival> {
         if rivals.len() < 2 {
             return (!rivals.is_empty()).then_some(ChosenRival { at: 0, is_certain: true });
@@ -132,7 +134,10 @@ impl Diagnoser<'_, '_> {
             .filter(|&at| offers.is_choosable(rivals[at].alignment.lines()))
             .collect();
         let mut stated = choosable.iter().copied().filter(|&at| is_stated(&rivals[at]));
-        match (&choosable[..], stated.next()) {
+        // However similar the others are as a whole, they lack lines of the request.
+        let complete = only(&choosable, |at| rivals[at].has_all_lines);
+        let pinned = || only(&choosable, |at| rivals[at].has_only_line);
+        match (&choosable[..], stated.next().or(complete).or_else(pinned)) {
             (&[at], _) | (_, Some(at)) => Some(ChosenRival { at, is_certain: true }),
             _ => rivals.iter().position(is_stated).map(|at| ChosenRival { at, is_certain: false }),
         }
@@ -156,6 +161,12 @@ impl Diagnoser<'_, '_> {
     }
 }
 
+/// The only one of some places with a property.
+fn only(places: &[usize], has: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut found = places.iter().copied().filter(|&at| has(at));
+    found.next().filter(|_| found.next().is_none())
+}
+
 /// Whether the lines that name the blocks around the change name the same ones at a place.
 fn is_in_same_block(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
     rows_naming_blocks_around_change(script).into_iter().all(|row| {
@@ -168,7 +179,7 @@ fn is_in_same_block(script: &Script, alignment: &Alignment, index: &SearchIndex<
 fn has_only_removed_line(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
     script.anchors().filter(|(_, row)| row.role == Role::Removed).any(|(number, row)| {
         let at = alignment.line(number).and_then(|line| index.position_of_line(line));
-        let is_long = row.text.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_PINNING_LETTERS;
+        let is_long = letters(&row.text) >= MIN_PINNING_LETTERS;
         at.is_some_and(|at| {
             is_long && index.has_key(at, &line_key(&row.text)) && index.occurs_once(index.squashed(at))
         })
@@ -303,7 +314,7 @@ fn shown_differences(differences: &[Difference]) -> Vec<LineDifference> {
 /// line that the old text lacks, and shares words with the old text. The caller still has to check that nothing
 /// else in the file resembles the old text.
 fn find_applied(old: &str, new: &str, snapshot: &Snapshot) -> Option<Lines> {
-    let distinctive = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
+    let distinctive = |line: &&str| is_distinctive(line);
     let known: HashSet<&str> = old.lines().map(str::trim).collect();
     let mut own = new.lines().map(str::trim).filter(distinctive);
     if !own.any(|line| !known.contains(line)) || !share_words(old, new) {
@@ -323,12 +334,11 @@ fn share_words(old: &str, new: &str) -> bool {
 /// Where a text is, if it occurs exactly once and is not cut inside a word.
 fn find_unique(text: &str, snapshot: &Snapshot) -> Option<usize> {
     let (haystack, needle) = (snapshot.text(), snapshot.needle(text));
-    let mut places = memchr::memmem::find_iter(haystack, needle.as_bytes());
-    let start = places.next()?;
+    let start = find_only(haystack, needle.as_bytes())?;
     let in_word = |byte: Option<&u8>| byte.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let word_before = start > 0 && in_word(haystack.get(start - 1)) && in_word(needle.as_bytes().first());
     let word_after = in_word(haystack.get(start + needle.len())) && in_word(needle.as_bytes().last());
-    (places.next().is_none() && !word_before && !word_after).then_some(start)
+    (!word_before && !word_after).then_some(start)
 }
 
 /// Lines that share at least half the words of the request's longest line.

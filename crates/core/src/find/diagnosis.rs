@@ -124,6 +124,31 @@ pub struct Candidate {
     /// Whether the request can be applied there if the caller says that this is the place.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub choosable: bool,
+    /// A line near it that tells it from the other candidates with the same text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landmark: Option<Landmark>,
+}
+
+/// A line near a candidate that the other candidates do not have at the same distance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Landmark {
+    /// Its line number.
+    pub line: usize,
+    /// Its text without indentation, truncated if long.
+    pub text: String,
+}
+
+impl Candidate {
+    /// Where it is: its lines, and the line that tells it from the others.
+    pub fn describe_place(&self) -> String {
+        match &self.landmark {
+            None => self.lines.to_string(),
+            Some(Landmark { line, text }) => {
+                let side = if *line < self.lines.start { "below" } else { "above" };
+                format!("{}, {side} line {line} `{text}`", self.lines)
+            }
+        }
+    }
 }
 
 /// A line that differs between request and file. Whitespace at either end is visible: `·` is a space and `→` a tab.
@@ -394,5 +419,11 @@ pub(super) fn candidate(lines: Lines, snapshot: &Snapshot) -> Candidate {
     if lines.count > shown {
         preview.push("…".into());
     }
-    Candidate { lines, preview: preview.join("\n"), differences: Vec::new(), choosable: false }
+    Candidate {
+        lines,
+        preview: preview.join("\n"),
+        differences: Vec::new(),
+        choosable: false,
+        landmark: None,
+    }
 }

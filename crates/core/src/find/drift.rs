@@ -13,9 +13,10 @@ use super::alignment::Alignment;
 use super::heading;
 use super::limits::{
     EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
-    MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_SCORE,
+    MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES,
+    MIN_PINNING_LETTERS, MIN_SCORE, MIN_VERY_CLOSE,
 };
-use super::punctuation::{is_distinctive, line_key};
+use super::punctuation::{is_distinctive, letters, line_key};
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
 use super::similarity::line_similarity;
@@ -125,6 +126,10 @@ pub(super) struct ClosePlace {
     pub(super) has_place_for_additions: bool,
     /// Whether a line that names a block around the change names another one here.
     pub(super) is_other_block: bool,
+    /// Whether it has a line of the request that the file has nowhere else.
+    pub(super) has_only_line: bool,
+    /// Whether it has every line of the request.
+    pub(super) has_all_lines: bool,
 }
 
 impl ClosePlace {
@@ -143,8 +148,10 @@ impl ClosePlace {
             alignment: window.align(anchors, script, index),
             similarity: window.score / anchors.len() as f64,
             removed_similarity: removed.map(|n| window.similarities[n]).fold(1.0, f64::min),
-            has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both),
+            has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both, index),
             is_other_block: above.into_iter().any(names_other_item),
+            has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)),
+            has_only_line: (0..anchors.len()).any(|n| window.is_exact(n) && is_only_line(&anchors[n], index)),
         }
     }
 }
@@ -166,7 +173,9 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
     let Some(best) = windows.first() else { return DriftMatch::None };
     // Where context may differ freely, the lines on both sides of an insertion must be right.
     let neighbours = if trust == Trust::Chosen { Neighbours::Both } else { Neighbours::One };
-    if !removed_lines_match(best, &anchors) || !additions_have_a_place(best, &anchors, script, neighbours) {
+    if !removed_lines_match(best, &anchors)
+        || !additions_have_a_place(best, &anchors, script, neighbours, index)
+    {
         return DriftMatch::None;
     }
     let alignment = best.align(&anchors, script, index);
@@ -180,7 +189,7 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
         Trust::StatedLine(line) if alignment.first == line => MARGIN_AT_STATED_LINE,
         Trust::StatedLine(_) | Trust::TextAlone => MARGIN,
     };
-    if !is_convincing(best, &anchors, index) {
+    if !is_convincing(best, &anchors, script, index) {
         return DriftMatch::None;
     }
     let rivals: Vec<&Window> =
@@ -391,6 +400,7 @@ fn additions_have_a_place(
     anchors: &[Anchor],
     script: &Script,
     neighbours: Neighbours,
+    index: &SearchIndex<'_>,
 ) -> bool {
     script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added).all(|(number, _)| {
         let next = anchors.partition_point(|anchor| anchor.row < number);
@@ -410,13 +420,37 @@ fn additions_have_a_place(
                     around.clone().any(|n| is_certain(n) && is_distinctive(&anchors[n].key))
                         || around.all(is_certain)
                 }
-                Neighbours::Both => around.all(is_certain),
+                Neighbours::Both => {
+                    let is_apart = |n: usize| is_changed_but_apart(window, &anchors[n], n, number, script);
+                    around.clone().all(is_certain)
+                        || (around.clone().all(|n| is_certain(n) || is_apart(n))
+                            && around.any(|n| is_certain(n) && is_only_line(&anchors[n], index)))
+                }
             }
     })
 }
 
+/// Whether a line next to an insertion has turned into one like it, and a blank line is between the two, so that the insertion does
+/// not depend on it.
+fn is_changed_but_apart(
+    window: &Window,
+    anchor: &Anchor,
+    n: usize,
+    insertion: usize,
+    script: &Script,
+) -> bool {
+    let between = anchor.row.min(insertion) + 1..anchor.row.max(insertion);
+    window.similarities[n] >= MIN_VERY_CLOSE
+        && script.rows[between].iter().any(|row| row.role == Role::Context && row.blank)
+}
+
+/// Whether a line says enough to prove a place, and is in the file once.
+fn is_only_line(anchor: &Anchor, index: &SearchIndex<'_>) -> bool {
+    letters(&anchor.key) >= MIN_PINNING_LETTERS && index.occurs_once_in_file(anchor.squashed)
+}
+
 /// Whether the text alone proves the place: most lines match, and every other one differs by a slip of the pen.
-fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
+fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> bool {
     let count = anchors.len();
     let exact = (0..count).filter(|&n| window.is_exact(n)).count();
     // Lines such as a single brace occur everywhere, so at least two exact lines must be distinctive.
@@ -441,7 +475,11 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
             }
             Judgement::OtherLine => false,
         },
-        None => !slip::names_something(&anchor.key),
+        // A heading that the file lacks is the mark of another block, unless the change is not in that block.
+        None => {
+            !slip::names_something(&anchor.key)
+                || (window.extra == 0 && heading::is_beside_changes(script, anchor.row))
+        }
     });
     if repeats_a_substitution(window, anchors, index) {
         return false;
@@ -454,7 +492,9 @@ fn is_convincing(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -
 /// Whether a line above the change names another block than the file's line: it is another place, whoever chose it.
 fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> bool {
     let change = script.first_change();
-    let above = anchors.iter().enumerate().filter(|(n, anchor)| anchor.row < change && !window.is_exact(*n));
+    let above = anchors.iter().enumerate().filter(|(n, anchor)| {
+        anchor.row < change && !window.is_exact(*n) && !heading::ends_before_change(script, anchor.row)
+    });
     above.into_iter().any(|(n, anchor)| match window.pairs[n] {
         Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
         // A line that only the request has names the place if it comes first.

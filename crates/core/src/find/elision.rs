@@ -4,13 +4,16 @@
 use super::alignment::{Alignment, RowMatch, indent};
 use super::block::find_runs;
 use super::heading::opens_block;
-use super::limits::MAX_ELIDED_LINES;
+use super::limits::{MAX_CHAINS, MAX_ELIDED_LINES, MAX_ELISION_BYTES};
 use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
 
 /// Comment markers that may precede the dots.
-const COMMENT_MARKERS: &[&str] = &["//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\""];
+const COMMENT_MARKERS: &[&str] = &[
+    "//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\"", "(*", "{-", "{#", "<%--", "@*", "'",
+    "REM ",
+];
 
 /// The places of a request with elisions; none if it has no elisions.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
@@ -35,8 +38,7 @@ pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Align
             let end = chain[number - 1] + before;
             let near = starts.iter().filter(|&&start| start >= end && start - end <= MAX_ELIDED_LINES);
             longer.extend(near.map(|&start| chain.iter().copied().chain([start]).collect::<Vec<_>>()));
-            // A few chains are as ambiguous as a thousand.
-            if longer.len() > 16 {
+            if longer.len() > MAX_CHAINS {
                 break;
             }
         }
@@ -114,7 +116,7 @@ fn is_elision(row: &Row) -> bool {
     let line = line_key(&row.text);
     let comment = COMMENT_MARKERS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim_start);
     match comment {
-        Some(body) => body.starts_with("...") && body.len() <= 80,
+        Some(body) => body.starts_with("...") && body.len() <= MAX_ELISION_BYTES,
         None => line == "..." || line == "[...]" || line == "(...)",
     }
 }

@@ -117,6 +117,16 @@ pub enum Reason {
         /// Occurrences when the edit is applied.
         after: usize,
     },
+    /// The old text does not occur as often as the caller says.
+    #[error("the old text occurs {count} {}, at {}, not {expected} {}", if *.count == 1 { "time" } else { "times" }, list_lines(.lines, *.count), if *.expected == 1 { "time" } else { "times" })]
+    WrongCount {
+        /// How often the caller says it occurs.
+        expected: usize,
+        /// How often it occurs.
+        count: usize,
+        /// The lines of the first occurrences.
+        lines: Vec<usize>,
+    },
     /// The lines given are not in the file.
     #[error("{}", out_of_range(*.first, *.last, *.count))]
     OutOfRange {
@@ -232,6 +242,7 @@ impl Reason {
             Self::TooCostly => Unplaced::TooCostly,
             Self::NotAllDeleted => Unplaced::ContentDiffers,
             Self::Displaced(_) | Self::Recount { .. } => Unplaced::Displaced,
+            Self::WrongCount { .. } => Unplaced::WrongCount,
             Self::OutOfRange { .. } => Unplaced::OutOfRange,
             Self::Unexpected { .. } => Unplaced::UnexpectedLines,
             Self::Overlap { .. } => Unplaced::Overlap,
@@ -275,6 +286,10 @@ impl Reason {
             Self::TooCostly => "Add context lines that occur only once.".into(),
             Self::NotAllDeleted => "Read the file again; delete it without listing its lines, or list all of them.".into(),
             Self::Displaced(_) | Self::Recount { .. } => "Combine the edits that change the same text, or reorder them.".into(),
+            Self::WrongCount { count, .. } => format!(
+                "Send {count} as the number if that is right; otherwise include more surrounding lines in {}.",
+                phrases.old
+            ),
             Self::OutOfRange { count: 0, .. } => {
                 and_then("It has no lines to change", ": ", phrases.fill, "")
             }

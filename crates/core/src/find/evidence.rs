@@ -11,10 +11,10 @@ use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
 use super::limits::{
-    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MIN_PINNING_LETTERS, MIN_RELATED,
-    MIN_VERY_CLOSE,
+    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_PINNING_LETTERS,
+    MIN_RELATED, MIN_VERY_CLOSE,
 };
-use super::punctuation::{is_distinctive, line_key};
+use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
@@ -209,14 +209,10 @@ fn is_related(
         let key = line_key(&text);
         now_range
             .clone()
-            .take(200)
+            .take(MAX_RELATED_LINES)
             .any(|other| line_similarity(&key, &line_key(&now.text(other))) >= MIN_RELATED)
     };
-    place.range.clone().take(200).any(similar)
-}
-
-fn letters(line: &str) -> usize {
-    line.chars().filter(|c| c.is_alphanumeric()).count()
+    place.range.clone().take(MAX_RELATED_LINES).any(similar)
 }
 
 /// A quoted line, and where it is now.

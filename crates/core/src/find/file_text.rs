@@ -67,7 +67,7 @@ impl<'a> FileText<'a> {
 
     /// The index of the whole file; `None` if the file is too large or the budget is spent.
     pub(super) fn index(&self) -> Option<SearchIndex<'a>> {
-        if self.snapshot.text().len() > MAX_INDEXED_BYTES || self.budget.is_spent() {
+        if self.snapshot.text_len() > MAX_INDEXED_BYTES || self.budget.is_spent() {
             return None;
         }
         let lines =
@@ -102,7 +102,7 @@ impl EarlierText {
     fn new(version: KnownVersion, now: &Snapshot) -> Option<Self> {
         let content = FileContent { bytes: version.bytes.into(), meta: now.meta().clone() };
         let snapshot = Snapshot::new(content, EncodingRule::Detect);
-        let usable = !snapshot.is_binary() && snapshot.text().len() <= MAX_INDEXED_BYTES;
+        let usable = !snapshot.is_binary() && snapshot.text_len() <= MAX_INDEXED_BYTES;
         usable.then(|| Self {
             snapshot,
             source: version.source,

@@ -10,7 +10,7 @@
 //! they are compared like any other context line.
 
 use super::alignment::indent;
-use super::script::Script;
+use super::script::{Role, Row, Script};
 
 /// Keywords that are followed by a name.
 const KEYWORDS: &[&str] = &[
@@ -36,6 +36,16 @@ const KEYWORDS: &[&str] = &[
     "object",
     "protocol",
     "extension",
+    "fun",
+    "actor",
+    "defp",
+    "defmodule",
+    "defmacro",
+    "defmacrop",
+    "defprotocol",
+    "newtype",
+    "data",
+    "instance",
 ];
 
 /// Words that may precede those keywords.
@@ -63,14 +73,27 @@ const MODIFIERS: &[&str] = &[
     "inline",
     "declare",
     "partial",
+    "local",
+    "suspend",
+    "companion",
+    "operator",
+    "infix",
+    "mutating",
+    "fileprivate",
+    "readonly",
+    "constexpr",
 ];
 
 /// Words that start a definition in SQL.
 const SQL: &[&str] = &["CREATE", "ALTER", "TABLE", "VIEW", "INDEX", "FUNCTION", "PROCEDURE", "TRIGGER"];
 
 /// Words that open a block without naming anything.
-const CONTROL: &[&str] =
-    &["if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when"];
+const CONTROL: &[&str] = &[
+    "if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when", "until",
+    "unless", "else", "elif", "elsif", "do", "try", "finally", "loop", "unsafe", "async", "move", "case",
+    "default", "begin", "rescue", "ensure", "select", "go", "defer", "foreach", "guard", "repeat", "let",
+    "where",
+];
 
 /// Whether a line names an item.
 pub(super) fn names_item(line: &str) -> bool {
@@ -88,12 +111,45 @@ pub(super) fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
         let width = indent(&row.text).len();
         // `## Title` and `[section]` are followed by lines of the same depth.
         let is_around = width < depth || (is_section && width == depth && !opens_block(&row.text));
-        if is_around && names_item(&row.text) {
+        if is_around && names_item(&row.text) && !is_complete(&row.text) {
             found.push(number);
             (depth, is_section) = (width, false);
         }
     }
     found
+}
+
+/// Whether the block that a row above the change names ends before the change: on its line, at a closing bracket, or where the
+/// next block begins.
+pub(super) fn ends_before_change(script: &Script, row: usize) -> bool {
+    let text = &script.rows[row].text;
+    let ends_block = |other: &Row| {
+        let line = other.text.trim();
+        let is_end = line.starts_with(['}', ')', ']']) || line == "end" || line == "fi" || names_item(line);
+        !other.blank && is_end && indent(&other.text).len() <= indent(text).len()
+    };
+    let change = script.first_change();
+    is_complete(text) || (row < change && script.rows[row + 1..change].iter().any(ends_block))
+}
+
+/// Whether a line has the item that it names as a whole: `fn f() {}`.
+fn is_complete(line: &str) -> bool {
+    let line = line.trim().trim_end_matches([';', ',']);
+    line.contains('{') && line.ends_with('}') && line.matches('{').count() == line.matches('}').count()
+}
+
+/// Whether no change is inside a block that a row may open: no change is below the row, or a line above the next change is less
+/// deep than the row or closes its block. Lines of a section are no deeper than its heading, so their depth shows nothing.
+pub(super) fn is_beside_changes(script: &Script, row: usize) -> bool {
+    let below = &script.rows[row + 1..];
+    let Some(change) = below.iter().position(|row| row.role != Role::Context) else { return true };
+    let text = &script.rows[row].text;
+    let depth = indent(text).len();
+    let is_closed = |other: &Row| {
+        let width = indent(&other.text).len();
+        !other.blank && (width < depth || (width == depth && other.text.trim().starts_with(['}', ')', ']'])))
+    };
+    opens_block(text) && below[..change].iter().any(is_closed)
 }
 
 /// Whether a line opens a block that continues below it.
@@ -120,6 +176,16 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
     if line.starts_with('[') && line.ends_with(']') {
         return Some(line.trim_matches(['[', ']']));
     }
+    // A step of a workflow or a playbook.
+    if let Some(name) = line.strip_prefix("- name:").or_else(|| line.strip_prefix("- id:")) {
+        return Some(name.trim()).filter(|name| !name.is_empty());
+    }
+    // A signature in Haskell.
+    if let Some((name, _)) = line.split_once(" :: ")
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '\''))
+    {
+        return Some(name).filter(|name| name.starts_with(|c: char| c.is_lowercase() || c == '_'));
+    }
     let is_list_item = line.starts_with("- ") || line.starts_with("* ");
     let mut words =
         line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
@@ -129,15 +195,49 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
             !SQL.contains(word) && !matches!(*word, "IF" | "NOT" | "EXISTS" | "OR" | "REPLACE")
         });
     }
-    if !KEYWORDS.contains(&first) || is_list_item {
+    let after = &line[line.find(first)? + first.len()..];
+    if !KEYWORDS.contains(&first) || is_list_item || !is_definition(first, after) {
         return opened_name(line).or_else(|| declared_function(line));
     }
-    let rest = line[line.find(first)? + first.len()..].trim_start();
+    let rest = after.trim_start();
     match first {
-        "impl" => Some(rest.trim_end_matches(['{', ' '])),
+        "impl" | "instance" => Some(rest.trim_end_matches("where").trim_end_matches(['{', ' '])),
         // The method's receiver precedes its name.
         "func" if rest.starts_with('(') => opened_name(rest.split_once(')')?.1),
-        _ => words.next(),
+        _ => defined_name(rest),
+    }
+}
+
+/// Whether a keyword introduces a name, and is not a name itself (`type: text`, `data = {`) or a word of a sentence.
+fn is_definition(keyword: &str, after: &str) -> bool {
+    let rest = after.trim_start();
+    after.starts_with([' ', '\t', '!', '*', '('])
+        && !rest.starts_with(['=', ':'])
+        && match keyword {
+            "data" | "instance" | "newtype" | "actor" => {
+                rest.starts_with(char::is_uppercase) || rest.starts_with("class ")
+            }
+            "fun" => rest.contains('('),
+            _ => true,
+        }
+}
+
+/// The name at the start of what follows a keyword, with the names that qualify it: `self.load`, `M:load`, `String.load`.
+fn defined_name(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches(['!', '*', ' ']);
+    let is_name =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '$' | '-' | '?' | '!' | '\\');
+    let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+    // `class A:` and `extension A: B`, but `A::B`.
+    let name = rest[..end].trim_end_matches([':', '-', '.']);
+    match name {
+        // `enum class A`, `data class A`.
+        "class" | "struct" | "object" | "interface"
+            if rest[end..].trim_start().starts_with(char::is_alphabetic) =>
+        {
+            defined_name(rest[end..].trim_start())
+        }
+        name => Some(name).filter(|name| !name.is_empty()),
     }
 }
 
@@ -162,6 +262,9 @@ fn opened_name(line: &str) -> Option<&str> {
     if let Some(key) = line.strip_suffix(':') {
         return Some(key).filter(|key| !key.is_empty() && key.chars().all(is_name));
     }
+    if let Some(name) = labelled_block(line).or_else(|| assigned_function(line)) {
+        return Some(name);
+    }
     let head = line.strip_suffix('{').or_else(|| line.strip_suffix("=>"))?.trim_end();
     if head.starts_with(['.', '#', '@', ':']) {
         return Some(head);
@@ -172,7 +275,40 @@ fn opened_name(line: &str) -> Option<&str> {
     let assigned = head.split_once(" = ").map(|(name, _)| name).and_then(|name| name.rsplit(' ').next());
     let called = head.split_once('(').map(|(name, _)| name.trim_end());
     let called = called.and_then(|name| name.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next());
-    assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name))
+    let named = assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name));
+    // `message Request {`, `location /api {`, `resource "bucket" "logs" {`, `table td {`.
+    let is_plain = !head.contains(['(', '=', '}', '|']) && head.starts_with(char::is_alphabetic);
+    let first = head.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    named.or_else(|| Some(head).filter(|_| is_plain && !CONTROL.contains(&first)))
+}
+
+/// The name of a block with a text for a name: `it("works", () => {`, `test "works" do`, `task :build do`.
+fn labelled_block(line: &str) -> Option<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    let opens = opens_block(line) || line.ends_with(" do") || line.contains(" do |") || line.ends_with("->");
+    let word =
+        line.find(|c| !is_word(c)).filter(|&end| opens && end > 0 && !CONTROL.contains(&&line[..end]))?;
+    // `resource "bucket" "logs" {` has several; all of them are its name.
+    if line[word..].starts_with(' ') && line.ends_with('{') {
+        return None;
+    }
+    let label = line[word..].trim_start_matches([' ', '(']);
+    let start = line.len() - label.len();
+    let quote = label.chars().next()?;
+    let end = match quote {
+        '"' | '\'' | '`' => 1 + label[1..].find(quote)? + 1,
+        ':' if line.contains(" do") => label[1..].find(|c| !is_word(c)).map_or(label.len(), |end| end + 1),
+        _ => return None,
+    };
+    Some(&line[..start + end]).filter(|_| start > word)
+}
+
+/// The name that a function is assigned to: `M.load = function(a)`.
+fn assigned_function(line: &str) -> Option<&str> {
+    let (name, value) = line.split_once('=')?;
+    let is_function =
+        value.trim_start().strip_prefix("function").is_some_and(|rest| rest.trim_start().starts_with('('));
+    name.split_whitespace().last().filter(|_| is_function && !value.trim_end().ends_with("end"))
 }
 
 /// Whether a line is a comment.
@@ -230,6 +366,50 @@ mod tests {
     #[case("return add(a)", None)]
     #[case("foo_add(a);", None)]
     #[case("x = 1", None)]
+    #[case("fun String.load(a: Int): Int {", Some("String.load"))]
+    #[case("suspend fun load(a: Int) = 1", Some("load"))]
+    #[case("data class User(", Some("User"))]
+    #[case("enum class Color {", Some("Color"))]
+    #[case("companion object {", None)]
+    #[case("public mutating func load() -> Int {", Some("load"))]
+    #[case("actor Store {", Some("Store"))]
+    #[case("    public static function load(array $a): string", Some("load"))]
+    #[case("namespace App\\Models;", Some("App\\Models"))]
+    #[case("local function load(a)", Some("load"))]
+    #[case("function M.load(a)", Some("M.load"))]
+    #[case("function M:load(a)", Some("M:load"))]
+    #[case("M.load = function(a)", Some("M.load"))]
+    #[case("function* load(a) {", Some("load"))]
+    #[case("def self.load(a)", Some("self.load"))]
+    #[case("def save!", Some("save!"))]
+    #[case("defmodule App.Store do", Some("App.Store"))]
+    #[case("defp load(a) do", Some("load"))]
+    #[case("test \"loads\" do", Some("test \"loads\""))]
+    #[case("it('loads', async () => {", Some("it('loads'"))]
+    #[case("task :build do", Some("task :build"))]
+    #[case("items.each do |item|", None)]
+    #[case("load :: Int -> IO ()", Some("load"))]
+    #[case("instance Show User where", Some("Show User"))]
+    #[case("newtype Id = Id Int", Some("Id"))]
+    #[case("build:", Some("build"))]
+    #[case("- name: Build", Some("Build"))]
+    #[case("- a: 1", None)]
+    #[case("message Request {", Some("message Request"))]
+    #[case("resource \"bucket\" \"logs\" {", Some("resource \"bucket\" \"logs\""))]
+    #[case("location /api {", Some("location /api"))]
+    #[case("table td {", Some("table td"))]
+    #[case("macro_rules! list {", Some("list"))]
+    #[case("class A(B):", Some("A"))]
+    #[case("struct A::B {", Some("A::B"))]
+    #[case("data = {", Some("data"))]
+    #[case("data: {", Some("data"))]
+    #[case("type: text", None)]
+    #[case("data is read twice", None)]
+    #[case("} else {", None)]
+    #[case("else {", None)]
+    #[case("loop {", None)]
+    #[case("unsafe {", None)]
+    #[case("let x = f(|a| {", Some("x"))]
     fn finds_the_name_of_an_item(#[case] line: &str, #[case] name: Option<&str>) {
         assert_eq!(item_name(line), name);
     }

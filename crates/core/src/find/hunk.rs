@@ -10,6 +10,8 @@ mod locate;
 mod scope;
 mod variant;
 
+use std::cell::OnceCell;
+
 use line_table::{LineTable, OccurrenceIndex};
 use scope::{Block, ScopeIndex};
 use variant::Variant;
@@ -127,19 +129,26 @@ struct HunkFinder<'a> {
     file: &'a FileText<'a>,
     misses: Misses<'a, 'a>,
     table: LineTable<'a>,
-    exact: OccurrenceIndex<'a>,
+    hunks: &'a [PendingHunk<'a>],
+    /// Where the hunks' lines occur. Built for the first hunk that is not at its stated line.
+    index: OnceCell<OccurrenceIndex<'a>>,
     scopes: ScopeIndex<'a>,
     rules: EditRules,
     budget: Budget,
 }
 
 impl<'a> HunkFinder<'a> {
-    fn new<'h: 'a>(hunks: &'a [PendingHunk<'h>], rules: EditRules, file: &'a FileText<'a>) -> Self {
+    fn new(hunks: &'a [PendingHunk<'a>], rules: EditRules, file: &'a FileText<'a>) -> Self {
         let table = LineTable::new(file.snapshot);
-        let exact = OccurrenceIndex::new(&table, hunks.iter().flat_map(|pending| &pending.variants));
         let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
         let misses = Misses::new(file, rules);
-        Self { file, misses, table, exact, scopes, rules, budget: file.budget.renew() }
+        let index = OnceCell::new();
+        Self { file, misses, table, hunks, index, scopes, rules, budget: file.budget.renew() }
+    }
+
+    fn index(&self) -> &OccurrenceIndex<'a> {
+        let variants = || self.hunks.iter().flat_map(|pending| &pending.variants);
+        self.index.get_or_init(|| OccurrenceIndex::new(&self.table, variants()))
     }
 
     /// Places the hunks in order. If one was off by some lines, the next is expected to be off by as much.
@@ -250,8 +259,8 @@ impl<'a> HunkFinder<'a> {
         if variant.is_blank() {
             return None;
         }
-        let query = self.exact.query(variant);
-        let start = self.exact.matches_within(&query, 0..self.table.count(), &self.budget).next()?;
+        let query = self.index().query(variant);
+        let start = self.index().matches_within(&query, 0..self.table.count(), &self.budget).next()?;
         let (line, end) = (start + 1, start + variant.old_count());
         let inside = blocks.iter().any(|block| block.lines.start <= start && end <= block.lines.end);
         match pending.hunk.scopes.last() {
@@ -313,4 +322,44 @@ fn line_position(line: usize) -> usize {
 fn stated_position(pending: &PendingHunk<'_>, line: usize, shift: isize) -> usize {
     let at = if pending.as_sent().old_count() == 0 { line } else { line_position(line) };
     at.saturating_add_signed(shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::cancel::CancelToken;
+    use crate::path::FilePath;
+    use crate::snapshot::{FileContent, Meta, Snapshot};
+    use slipstitch_patch::{HunkLine, Role};
+    use slipstitch_text::EncodingRule;
+
+    /// A hunk that removes a numbered line, which it expects at line `stated`.
+    fn removal(number: usize, stated: usize) -> Hunk {
+        let line = HunkLine { role: Role::Removed, text: format!("line {number}"), newline: true };
+        Hunk { lines: vec![line], line: Some(stated), ..Hunk::default() }
+    }
+
+    /// Places hunks in a file of numbered lines. Returns where, and whether the file's lines were indexed.
+    fn place(hunks: &[Hunk]) -> (Vec<usize>, bool) {
+        let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+        let content = FileContent { bytes: text.into_bytes().into(), meta: Meta::default() };
+        let snapshot = Snapshot::new(content, EncodingRule::Detect);
+        let path = FilePath::from_record("f").unwrap();
+        let budget = Rc::new(Budget::new(&CancelToken::default()));
+        let file = FileText::new(&snapshot, &path, &(), hunks.len(), &budget);
+        let pending: Vec<PendingHunk<'_>> =
+            (1..).zip(hunks).map(|(number, hunk)| PendingHunk::new(number, hunk, Tolerance::Exact)).collect();
+        let finder = HunkFinder::new(&pending, EditRules::STRICT, &file);
+        let resolved = finder.resolve_hunks(&pending);
+        let lines = resolved.into_iter().map(|edit| snapshot.line_of(edit.expect("placed").spans[0].start()));
+        (lines.collect(), finder.index.get().is_some())
+    }
+
+    #[test]
+    fn hunks_at_their_stated_lines_need_no_index() {
+        assert_eq!(place(&[removal(7, 7), removal(50, 50)]), (vec![7, 50], false));
+        assert_eq!(place(&[removal(7, 9), removal(50, 52)]), (vec![7, 50], true));
+    }
 }

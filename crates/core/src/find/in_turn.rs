@@ -10,8 +10,8 @@
 //!   each other do not, as long as a line still starts where they meet, or
 //! - the earlier one, with the text around it, contains the edit's old text: replacing `a` with `b` in `ac` creates `bc`.
 //!
-//! A batch of independent edits takes a few rounds, whatever its size. A chain, in which each edit changes what the one
-//! before it wrote, takes a round per edit.
+//! A batch of independent edits takes a few rounds, whatever its size. Where a round ends early, and in a file with lone `\r`,
+//! where edits affect how others are written, a pass over `excerpts` takes those that depend on each other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::combine::{combine, lines_covered_by};
 use super::file_text::FileText;
-use super::limits::{Budget, FIRST_ROUND, MAX_TRACKED_BYTES};
+use super::limits::{Budget, FIRST_ROUND, MAX_EXCERPT_ROUND, MAX_TRACKED_BYTES};
 use super::resolved_edit::ResolvedEdit;
 use super::text::ExactMatches;
 use super::{EditFailure, Finder, NumberedOperation, split_results};
@@ -54,8 +54,25 @@ impl Finder<'_> {
         let mut latest: Option<Snapshot> = None;
         let mut rest = operations;
         let mut size = FIRST_ROUND;
+        let (mut has_ended_early, mut excerpt_size) = (false, FIRST_ROUND);
         while !rest.is_empty() && !budget.is_cancelled() {
             let current = latest.as_ref().unwrap_or(snapshot);
+            if has_ended_early || current.newlines().cr > 0 {
+                let candidates = &rest[..short_replacements(rest, excerpt_size)];
+                let pass = self.resolve_in_excerpts(candidates, current, &change.path, budget);
+                let count = pass.as_ref().map_or(0, |pass| pass.taken);
+                excerpt_size = if count == candidates.len() { 4 * count } else { 2 * count };
+                excerpt_size = excerpt_size.clamp(FIRST_ROUND / 8, MAX_EXCERPT_ROUND);
+                has_ended_early = false;
+                if let Some(pass) = pass {
+                    change.edits.extend(pass.placed);
+                    change.splices = change.splices.then(&pass.splices);
+                    latest = Some(current.successor(pass.splices.apply(current.bytes())));
+                    taken.texts_built += 1;
+                    rest = &rest[count..];
+                    continue;
+                }
+            }
             let candidates = &rest[..round_length(rest, current, size)];
             let file = FileText::new(current, &change.path, self.versions, candidates.len(), budget)
                 .in_run(self.run);
@@ -83,7 +100,8 @@ impl Finder<'_> {
                 None => {}
             }
             taken.failures.extend(round.failures);
-            size = if round.taken == candidates.len() { 4 * size } else { 2 * round.taken };
+            has_ended_early = round.taken < candidates.len();
+            size = if has_ended_early { 2 * round.taken } else { size.saturating_mul(4) };
             rest = &rest[round.taken..];
         }
         let after = latest.as_ref().unwrap_or(snapshot).line_count();
@@ -148,8 +166,13 @@ fn round_length(rest: &[NumberedOperation<'_>], current: &Snapshot, size: usize)
     if current.newlines().cr > 0 {
         return 1;
     }
+    short_replacements(rest, size).max(1)
+}
+
+/// How many operations, at most `size` and from the first, replace a short text.
+fn short_replacements(rest: &[NumberedOperation<'_>], size: usize) -> usize {
     let is_short = |(_, operation): &&NumberedOperation<'_>| matches!(operation, Operation::Replace { old, within: None, .. } if old.len() <= MAX_TRACKED_BYTES);
-    rest.iter().take(size).take_while(is_short).count().max(1)
+    rest.iter().take(size).take_while(is_short).count()
 }
 
 /// The lines that each edit covers when its turn comes: earlier edits above it have moved them.
@@ -412,6 +435,7 @@ mod tests {
     use super::*;
     use crate::cancel::CancelToken;
     use crate::change::{Base, PathChange};
+    use crate::find::limits::MAX_EXCERPT_BYTES;
     use crate::path::FilePath;
     use crate::plan::{EditRules, Run, Which};
     use crate::snapshot::{FileContent, Meta, Snapshots};
@@ -423,12 +447,29 @@ mod tests {
 
     /// Applies operations in turn; returns the new text and what it took.
     fn apply(text: &str, operations: &[Operation]) -> (String, TurnsTaken) {
+        let (change, taken) = run(text, operations);
+        (String::from_utf8(change.splices.apply(text.as_bytes())).unwrap(), taken)
+    }
+
+    /// The first line of each edit when its turn comes.
+    fn lines_of(text: &str, operations: &[Operation]) -> (Vec<usize>, TurnsTaken) {
+        let (change, taken) = run(text, operations);
+        (change.edits.iter().map(|edit| edit.places[0].before.start).collect(), taken)
+    }
+
+    fn run(text: &str, operations: &[Operation]) -> (FileChange, TurnsTaken) {
         let content = FileContent { bytes: text.as_bytes().to_vec().into(), meta: Meta::default() };
         let snapshot = Snapshot::new(content, EncodingRule::Detect);
         let seen = Snapshots::default();
         let cancel = CancelToken::default();
-        let finder =
-            Finder { rules: EditRules::STRICT, run: Run::Real, seen: &seen, versions: &(), cancel: &cancel };
+        let finder = Finder {
+            rules: EditRules::STRICT,
+            run: Run::Real,
+            seen: &seen,
+            versions: &(),
+            cancel: &cancel,
+            located: &BTreeMap::new(),
+        };
         let mut change = FileChange {
             path: FilePath::from_record("f").unwrap(),
             base: Base::Content(snapshot.hash()),
@@ -445,7 +486,7 @@ mod tests {
         let numbered: Vec<NumberedOperation<'_>> = (1..).zip(operations).collect();
         let budget = Rc::new(Budget::new(&cancel));
         let taken = finder.resolve_in_turn(&mut change, &numbered, &snapshot, &budget);
-        (String::from_utf8(change.splices.apply(text.as_bytes())).unwrap(), taken)
+        (change, taken)
     }
 
     /// Work that grows with edits × file would show as a text built per edit.
@@ -498,6 +539,81 @@ mod tests {
         let (after, taken) = apply(&text, &edits);
         assert!(taken.failures.is_empty() && after.starts_with("g(0, 0);g(1, 0);"), "{}", &after[..40]);
         assert!(taken.texts_built <= 8, "{} texts", taken.texts_built);
+    }
+
+    /// The same, with a text built for every edit.
+    fn apply_naively(text: &str, edits: &[(String, String)]) -> String {
+        edits.iter().fold(text.to_owned(), |text, (old, new)| {
+            assert_eq!(text.matches(old.as_str()).count(), 1, "{old}");
+            text.replacen(old.as_str(), new, 1)
+        })
+    }
+
+    fn assert_few_texts(text: &str, edits: &[(String, String)], limit: usize) {
+        let operations: Vec<Operation> = edits.iter().map(|(old, new)| replace(old, new)).collect();
+        let (after, taken) = apply(text, &operations);
+        assert!(taken.failures.is_empty(), "{:?}", taken.failures.first());
+        assert!(after == apply_naively(text, edits));
+        assert!(taken.texts_built <= limit, "{} texts for {} edits", taken.texts_built, edits.len());
+    }
+
+    /// Each edit changes what the one before it wrote.
+    #[test]
+    fn a_chain_of_edits_takes_few_texts() {
+        let filler: String = (0..5_000).map(|n| format!("line {n} that stays\n")).collect();
+        let chain = |count: usize, end: &str| -> Vec<(String, String)> {
+            (0..count).map(|n| (format!("v = {n}{end}"), format!("v = {}{end}", n + 1))).collect()
+        };
+        for text in
+            [format!("v = 0;\n{filler}"), format!("{filler}v = 0;\n{filler}"), format!("{filler}v = 0;")]
+        {
+            assert_few_texts(&text, &chain(2_000, ";"), 20);
+        }
+        // The chain moves through the file, one line at a time.
+        let text = format!("mark\n{filler}");
+        let moving: Vec<(String, String)> = (0..2_000)
+            .map(|n| (format!("mark\nline {n} that stays\n"), format!("line {n} passed\nmark\n")))
+            .collect();
+        assert_few_texts(&text, &moving, 20);
+        // Several chains in turn, far from each other, and edits of their own in between.
+        let text: String = (0..50).map(|at| format!("at {at}: v = 0;\n{}", &filler[..4_000])).collect();
+        let several: Vec<(String, String)> = (0..1_000)
+            .map(|n| {
+                let (at, step) = (n % 50, n / 50);
+                (format!("at {at}: v = {step};"), format!("at {at}: v = {};", step + 1))
+            })
+            .collect();
+        assert_few_texts(&text, &several, 20);
+    }
+
+    #[test]
+    fn edits_of_a_file_with_lone_carriage_returns_take_few_texts() {
+        // Excerpts grow into each other until one is too large. How often that happens depends on the file, not on the edits.
+        for filler in ["x".repeat(600), String::new()] {
+            for newline in ["\n", "\r"] {
+                let lines = (0..400).map(|n| format!("line {n} old{newline}{filler}{newline}"));
+                let text: String = lines.collect();
+                let text = format!("progress 1%\rprogress 2%{newline}{text}done 1%\rdone 2%{newline}");
+                let limit = 10 + 2 * text.len() / MAX_EXCERPT_BYTES;
+                let edit_of = |n: usize| (format!("line {n} old"), format!("line {n} new"));
+                assert_few_texts(&text, &(0..400).map(edit_of).collect::<Vec<_>>(), limit);
+                assert_few_texts(&text, &(0..400).rev().map(edit_of).collect::<Vec<_>>(), limit);
+                let apart = (0..400).map(|n| edit_of(n * 617 % 400)).collect::<Vec<_>>();
+                assert_few_texts(&text, &apart, limit);
+            }
+        }
+    }
+
+    /// Lines are counted as they are when an edit's turn comes.
+    #[test]
+    fn a_chain_reports_the_lines_of_each_turn() {
+        let filler: String = (0..500).map(|n| format!("line {n} that stays\n")).collect();
+        let text = format!("{filler}v = 0;\n{filler}w = 0;\n");
+        let edits = [("v = 0;", "v =\n1;"), ("1;", "2;"), ("w = 0;", "w = 1;"), ("w = 1;", "w = 2;")];
+        let operations: Vec<Operation> = edits.iter().map(|(old, new)| replace(old, new)).collect();
+        let (lines, taken) = lines_of(&text, &operations);
+        assert!(taken.failures.is_empty());
+        assert_eq!(lines, [501, 502, 1003, 1003]);
     }
 
     #[test]

@@ -20,6 +20,16 @@ pub(super) const MAX_TRACKED_BYTES: usize = 4 << 10;
 /// How many edits of such a batch are resolved together at first.
 pub(super) const FIRST_ROUND: usize = 64;
 
+/// How many of them are resolved together at most in excerpts of the text.
+pub(super) const MAX_EXCERPT_ROUND: usize = 4_096;
+
+/// How large an excerpt is at most when it is cut out, and how many there are at most.
+pub(super) const MAX_EXCERPT_BYTES: usize = 16 << 10;
+pub(super) const MAX_EXCERPTS: usize = 1_000;
+
+/// What an excerpt has around an edit, in addition to the longest text that is searched for.
+pub(super) const EXCERPT_MARGIN: usize = 256;
+
 /// How many unmatched requests of one call are diagnosed; each one compares the whole file. All others are still searched for.
 const MAX_DIAGNOSES: usize = 20;
 
@@ -82,6 +92,24 @@ pub(super) const MAX_LINE_CHARS: usize = 2000;
 /// The width of a tab of the request if no line shows it.
 pub(super) const DEFAULT_TAB_WIDTH: usize = 4;
 
+/// How many ways to chain the pieces around elisions are followed; a few are as ambiguous as a thousand.
+pub(super) const MAX_CHAINS: usize = 16;
+
+/// A longer comment that starts with dots is prose.
+pub(super) const MAX_ELISION_BYTES: usize = 80;
+
+/// How many letters and digits identify a line.
+pub(super) const MIN_DISTINCTIVE_LETTERS: usize = 4;
+
+// Slips of the pen.
+
+/// Shorter words have no typos.
+pub(super) const MIN_TYPO_CHARS: usize = 4;
+/// A shorter word with another letter is another word.
+pub(super) const MIN_OTHER_LETTER_CHARS: usize = 6;
+/// Shorter words are articles and conjunctions.
+pub(super) const MIN_SUBSTITUTED_CHARS: usize = 5;
+
 // Drift: when a place is accepted although context lines differ.
 
 /// The minimum average similarity of all lines.
@@ -111,6 +139,8 @@ pub(super) const MIN_PINNING_LETTERS: usize = 12;
 pub(super) const MAX_PINNING_DISTANCE: usize = 100;
 /// How many lines are counted to find out whether a line may be a twin's.
 pub(super) const MAX_DECIDING_LINES: usize = 200;
+/// How many lines are compared to find out whether anything is left of a quoted text.
+pub(super) const MAX_RELATED_LINES: usize = 200;
 /// How similar a current line must be to a quoted one to count as its successor.
 pub(super) const MIN_RELATED: f64 = 0.45;
 
@@ -125,6 +155,8 @@ pub(super) const MIN_VERY_CLOSE: f64 = 0.6;
 /// How many differences of a candidate are shown, and how much of a differing line.
 pub(super) const MAX_DIFFERENCES: usize = 4;
 pub(super) const MAX_DIFFERENCE_CHARS: usize = 120;
+/// How many differing lines a note shows.
+pub(super) const MAX_SHOWN_LINES: usize = 3;
 /// How many lines of a candidate are shown, and how much of each.
 pub(super) const MAX_PREVIEW_LINES: usize = 6;
 pub(super) const MAX_PREVIEW_CHARS: usize = 160;

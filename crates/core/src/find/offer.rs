@@ -8,13 +8,14 @@ use super::alignment::Alignment;
 use super::diagnosis::{Candidate, Diagnosis, ResendEdit, candidate};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::heading::item_name;
+use super::heading::{ends_before_change, item_name};
 use super::ladder;
 use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE};
 use super::merge::merge;
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
+use super::search::find_only;
 use super::search_index::SearchIndex;
 use crate::change::Lines;
 use crate::plan::Tolerance;
@@ -134,7 +135,8 @@ fn is_plausible(place: &ClosePlace) -> bool {
 /// Whether the lines above the change name the same block. A block with another name is another block, however similar.
 fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>) -> bool {
     let change = script.first_change();
-    script.anchors().filter(|(row, _)| *row < change).enumerate().all(|(n, (row, text))| {
+    let above = script.anchors().enumerate().filter(|(_, (row, _))| *row < change);
+    above.into_iter().filter(|(_, (row, _))| !ends_before_change(script, *row)).all(|(n, (row, text))| {
         let name = item_name(&text.text);
         match alignment.line(row) {
             Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
@@ -150,8 +152,7 @@ fn widen_until_unique(at: Span, snapshot: &Snapshot) -> Option<Span> {
         let needle = span.of(text);
         let trimmed = needle.strip_suffix(b"\n").unwrap_or(needle);
         let trimmed = trimmed.strip_suffix(b"\r").unwrap_or(trimmed);
-        let mut found = memchr::memmem::find_iter(text, trimmed);
-        !trimmed.is_empty() && found.next().is_some() && found.next().is_none()
+        !trimmed.is_empty() && find_only(text, trimmed).is_some()
     };
     if occurs_once(at) {
         return Some(at);

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::limits::MIN_DISTINCTIVE_LETTERS;
+
 /// The plain character for a look-alike; `None` for invisible characters.
 fn plain_form(c: char) -> Option<char> {
     Some(match c {
@@ -51,7 +53,12 @@ pub(super) fn line_key(line: &str) -> Cow<'_, str> {
 
 /// Whether a line has enough letters and digits to identify it.
 pub(super) fn is_distinctive(line: &str) -> bool {
-    line.chars().filter(|c| c.is_alphanumeric()).count() >= 4
+    letters(line) >= MIN_DISTINCTIVE_LETTERS
+}
+
+/// How many letters and digits a line has.
+pub(super) fn letters(line: &str) -> usize {
+    line.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
 #[cfg(test)]

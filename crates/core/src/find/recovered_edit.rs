@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::alignment::Difference;
 use super::error::Reason;
 use super::file_text::FileText;
-use super::limits::MAX_SHOWN_CHARS;
+use super::limits::{MAX_SHOWN_CHARS, MAX_SHOWN_LINES};
 use super::recovery::{RecoveredPlace, Replacement};
 use super::resolved_edit::{Part, Parts, ResolvedEdit, encode_at, replace};
 use crate::change::{DifferenceKind, Rung};
@@ -13,9 +13,6 @@ use crate::plan::{EditRules, NewlineStyle, Run, Tolerance};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::{join_items, truncate_chars};
 use slipstitch_text::{Span, canonical};
-
-/// How many differing lines a note shows.
-const MAX_SHOWN_LINES: usize = 3;
 
 /// Applies an edit at a recovered place; `name` identifies it in notes.
 pub(super) fn apply_recovered(

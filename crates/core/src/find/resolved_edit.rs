@@ -10,7 +10,7 @@ use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical, diff_lines};
 
 /// An operation with its place in the file and its new text.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ResolvedEdit {
     /// The operation's number in the request.
     pub(super) number: usize,
@@ -48,7 +48,7 @@ pub(super) enum Anchor {
 }
 
 /// What an edit changes inside its spans.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Parts {
     /// The same in every span.
     Shared(Vec<Part>),
@@ -67,7 +67,7 @@ impl Parts {
 }
 
 /// New bytes for part of a claimed span; `old` is relative to the start of the span.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) old: Range<usize>,
     pub(super) insert: Vec<u8>,
@@ -110,7 +110,7 @@ pub(super) fn replace(
                 ));
                 new.push('\n');
             }
-            OmittedNewline::Literal if span.end() < snapshot.text().len() => {
+            OmittedNewline::Literal if span.end() < snapshot.text_len() => {
                 notes.push(format!(
                     "{name}: the old text ends with a newline and the new text does not; line {line} was joined with the next line"
                 ));
@@ -138,22 +138,23 @@ pub(super) fn replace(
 /// Adjusts new text that would change the start of its first line by accident: it lacks the newline that the old
 /// text starts with, or it repeats the indentation that precedes the old text on its line.
 fn keep_line_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
-    let text = snapshot.text();
-    let old = String::from_utf8_lossy(at.of(text));
+    let old = snapshot.text_in(at);
+    let old = String::from_utf8_lossy(&old);
     let old = canonical(&old);
     let line = snapshot.line_of(at.start());
     if let Some(rest) = old.strip_prefix('\n') {
         let ends_line = old.ends_with('\n')
-            || text[at.end()..].first().is_none_or(|&byte| byte == b'\n' || byte == b'\r');
+            || at.end() == snapshot.text_len()
+            || matches!(snapshot.byte_before(at.end() + 1), Some(b'\n' | b'\r'));
         let joins_lines = new.trim() == old.trim() || indent(new) != indent(rest);
         return (ends_line && !new.is_empty() && !new.starts_with('\n') && !joins_lines && !rest.starts_with('\n')).then(|| {
             let note = format!("the old text starts with a newline and the new text does not; the newline after line {line} was kept (to join lines, include both in the old text)");
             (format!("\n{new}"), note)
         });
     }
-    let before = &text[snapshot.line_span(line).start()..at.start()];
+    let before = snapshot.text_in(Span::new(snapshot.line_span(line).start(), at.start()));
     let before =
-        std::str::from_utf8(before).ok().filter(|before| !before.is_empty() && before.trim().is_empty())?;
+        std::str::from_utf8(&before).ok().filter(|before| !before.is_empty() && before.trim().is_empty())?;
     let bare = new.strip_prefix(before).filter(|bare| !bare.starts_with([' ', '\t']) && *bare != old)?;
     (indent(&old).is_empty()).then(|| {
         let note = format!("the new text repeats the indentation before the old text on line {line}; it was not written twice");
@@ -164,12 +165,13 @@ fn keep_line_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, 
 /// Whether whole lines would be replaced by text without a final newline. A span also counts as whole lines if it
 /// starts after the indentation of its first line, which models often leave out.
 fn drops_newline(span: Span, new: &str, snapshot: &Snapshot) -> bool {
-    let text = snapshot.text();
-    if new.is_empty() || new.ends_with('\n') || !span.of(text).ends_with(b"\n") {
+    let ends_line = || !span.is_empty() && snapshot.byte_before(span.end()) == Some(b'\n');
+    if new.is_empty() || new.ends_with('\n') || !ends_line() {
         return false;
     }
-    let mut before = text[..span.start()].iter().rev().take_while(|&&byte| byte != b'\n');
-    before.all(|byte| matches!(byte, b' ' | b'\t'))
+    let line_start = snapshot.line_span(snapshot.line_of(span.start())).start();
+    let before = snapshot.text_in(Span::new(line_start, span.start()));
+    before.iter().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 /// Resolves an operation whose place was given explicitly.
@@ -193,7 +195,7 @@ pub(super) fn diff_parts(
     snapshot: &Snapshot,
 ) -> Result<Vec<Part>, Reason> {
     let new = snapshot.needle(new);
-    diff_lines(at.of(snapshot.text()), new.as_bytes())
+    diff_lines(&snapshot.text_in(at), new.as_bytes())
         .into_iter()
         .map(|swap| {
             let view = Span::new(at.start() + swap.old.start, at.start() + swap.old.end);

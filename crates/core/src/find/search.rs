@@ -57,6 +57,14 @@ impl Hits {
     }
 }
 
+/// The hits of a needle, given where its text occurs.
+pub(super) fn hits_at(starts: &[usize], needle: &Needle<'_>) -> Hits {
+    let mut hits = Hits::default();
+    let mut last = LastHit::default();
+    starts.iter().for_each(|&start| hits.add(needle, start, &mut last));
+    hits
+}
+
 /// Finds all needles, none of which may be empty.
 pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
     let mut numbers: HashMap<(&[u8], Span), usize> = HashMap::new();
@@ -71,6 +79,9 @@ pub(super) fn search(haystack: &[u8], needles: &[Needle<'_>]) -> Vec<Hits> {
         which.push(number);
     }
     let found = search_distinct(haystack, &distinct);
+    if found.len() == needles.len() {
+        return found;
+    }
     which.into_iter().map(|number| found[number].clone()).collect()
 }
 
@@ -99,6 +110,13 @@ fn search_together(haystack: &[u8], needles: &[Needle<'_>], automaton: &AhoCoras
         hits.add(&needles[number], found.start(), last);
     }
     Some(all.into_iter().map(|(hits, _)| hits).collect())
+}
+
+/// Where a text is, if it occurs exactly once.
+pub(super) fn find_only(haystack: &[u8], text: &[u8]) -> Option<usize> {
+    let needle = Needle { text, within: Span::new(0, haystack.len()), keep: 1 };
+    let hits = search_one(haystack, &needle, 1);
+    hits.starts.first().copied().filter(|_| hits.count == 1)
 }
 
 /// Finds one needle; stops after more than `max_hits` hits.

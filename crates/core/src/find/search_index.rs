@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::BuildHasher;
 use std::ops::Range;
 use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+use foldhash::quality::FixedState;
 
 use super::limits::{MAX_UNIT, MAX_UNIT_LINES};
 use super::punctuation::line_key;
@@ -17,7 +20,7 @@ use slipstitch_text::Span;
 pub(super) struct IndexedLines {
     lines: Vec<Line>,
     /// The positions of each line by its squashed hash; built when a search asks for it.
-    lookup: OnceCell<HashMap<u64, Vec<u32>>>,
+    lookup: OnceCell<HashMap<u64, Vec<u32>, RandomState>>,
     /// The width of one level of indentation, in spaces.
     unit: OnceCell<Option<usize>>,
     /// Whether so many searches share the index that the lookup table pays off.
@@ -40,25 +43,24 @@ impl IndexedLines {
         let text = snapshot.text();
         let newline = snapshot.needle("\n");
         let mut lines = Vec::new();
+        let mut scratch = Vec::new();
         let (mut start, mut number) = (0, 1);
         while start < text.len() {
             let next = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
             let bytes = &text[start..next];
             let body = bytes.strip_suffix(newline.as_bytes()).unwrap_or(bytes);
-            let decoded = String::from_utf8_lossy(body);
-            let key = line_key(&decoded);
-            if !key.is_empty() {
-                lines.push(Line { number, start, end: start + body.len(), squashed: squashed_hash(&key) });
+            if let Some(squashed) = squashed_line_hash(body, &mut scratch) {
+                lines.push(Line { number, start, end: start + body.len(), squashed });
             }
             (start, number) = (next, number + 1);
         }
         Rc::new(Self { lines, lookup: OnceCell::new(), unit: OnceCell::new(), many_searches })
     }
 
-    fn lookup(&self) -> Option<&HashMap<u64, Vec<u32>>> {
+    fn lookup(&self) -> Option<&HashMap<u64, Vec<u32>, RandomState>> {
         self.many_searches.then(|| {
             self.lookup.get_or_init(|| {
-                let mut lookup: HashMap<u64, Vec<u32>> = HashMap::new();
+                let mut lookup: HashMap<u64, Vec<u32>, RandomState> = HashMap::default();
                 for (at, line) in (0..).zip(&self.lines) {
                     lookup.entry(line.squashed).or_default().push(at);
                 }
@@ -70,11 +72,24 @@ impl IndexedLines {
 
 /// The hash of [`squashed`].
 pub(super) fn squashed_hash(key: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for word in key.split_whitespace() {
-        hasher.write(word.as_bytes());
+    hash_bytes(squashed(key).as_bytes())
+}
+
+fn hash_bytes(bytes: &[u8]) -> u64 {
+    FixedState::default().hash_one(bytes)
+}
+
+/// The [`squashed_hash`] of a line's key; `None` if the line is blank. `scratch` is a buffer.
+fn squashed_line_hash(line: &[u8], scratch: &mut Vec<u8>) -> Option<u64> {
+    if !line.is_ascii() {
+        let decoded = String::from_utf8_lossy(line);
+        let key = line_key(&decoded);
+        return (!key.is_empty()).then(|| squashed_hash(&key));
     }
-    hasher.finish()
+    // Most lines. ASCII has no look-alikes, and these are all its whitespace.
+    scratch.clear();
+    scratch.extend(line.iter().filter(|byte| !matches!(byte, b' ' | b'\t'..=b'\r')));
+    (!scratch.is_empty()).then(|| hash_bytes(scratch))
 }
 
 /// A line key with all whitespace removed.
@@ -119,6 +134,11 @@ impl<'a> SearchIndex<'a> {
             Some(known) => known.len() == 1,
             None => (0..self.len()).filter(|&at| self.squashed(at) == squashed).take(2).count() == 1,
         }
+    }
+
+    /// Whether exactly one line of the whole file has this squashed hash.
+    pub(super) fn occurs_once_in_file(&self, squashed: u64) -> bool {
+        Self { part: 0..self.all.lines.len(), ..self.clone() }.occurs_once(squashed)
     }
 
     /// Whether fewer than `count` lines have this squashed hash.
@@ -206,5 +226,27 @@ impl<'a> SearchIndex<'a> {
         let here = self.part.start + at;
         let next = self.all.lines.get(here + 1).map_or(self.snapshot.line_count() + 1, |next| next.number);
         next - self.all.lines[here].number - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn both_ways_to_hash_a_line_agree(line in "[ab \t\u{b}\u{c}\r\u{1c}\u{85}\u{a0}“”…é]{0,12}") {
+            let key = line_key(&line);
+            let expected = (!key.is_empty()).then(|| squashed_hash(&key));
+            prop_assert_eq!(squashed_line_hash(line.as_bytes(), &mut Vec::new()), expected);
+        }
+
+        #[test]
+        fn ascii_lines_hash_like_their_keys(line in "[ -~\t\u{b}\u{c}\r\u{1c}]{0,12}") {
+            let key = line_key(&line);
+            let expected = (!key.is_empty()).then(|| squashed_hash(&key));
+            prop_assert_eq!(squashed_line_hash(line.as_bytes(), &mut vec![1]), expected);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Slips of the pen: whether a context line of the request is a miswritten line of the file, and not another line.
 
 use super::heading::{self, is_comment};
+use super::limits::{MIN_OTHER_LETTER_CHARS, MIN_SUBSTITUTED_CHARS, MIN_TYPO_CHARS};
 use super::search_index::SearchIndex;
 
 /// How a context line of the request differs from the line of the file that it is paired with.
@@ -47,7 +48,7 @@ pub(super) fn substitutions<'l>(request: &'l str, file: &'l str) -> Vec<(&'l str
     if a.len() != b.len() {
         return Vec::new();
     }
-    a.into_iter().zip(b).filter(|(a, b)| a != b && a.chars().count() > 4).collect()
+    a.into_iter().zip(b).filter(|(a, b)| a != b && a.chars().count() >= MIN_SUBSTITUTED_CHARS).collect()
 }
 
 /// Whether two lines name different items.
@@ -119,7 +120,7 @@ fn tokens(line: &str) -> Vec<&str> {
 pub(super) fn is_typo(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if long.chars().count() < 4 || !is_name(a) || !is_name(b) {
+    if long.chars().count() < MIN_TYPO_CHARS || !is_name(a) || !is_name(b) {
         return false;
     }
     if short.eq_ignore_ascii_case(long) || has_swapped_letters(a, b) {
@@ -138,7 +139,7 @@ pub(super) fn is_typo(a: &str, b: &str) -> bool {
     };
     match long.len() - short.len() {
         0 => {
-            short.len() >= 6
+            short.len() >= MIN_OTHER_LETTER_CHARS
                 && rest.len() > 1
                 && rest[1..] == long_rest[1..]
                 && rest[0].is_alphabetic()
@@ -155,7 +156,7 @@ fn has_swapped_letters(a: &str, b: &str) -> bool {
     let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (rest, other) = (&a[front..], &b[front..]);
     a.len() == b.len()
-        && a.len() >= 4
+        && a.len() >= MIN_TYPO_CHARS
         && rest.len() >= 2
         && rest[0] == other[1]
         && rest[1] == other[0]

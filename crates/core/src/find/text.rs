@@ -3,11 +3,13 @@
 use super::diagnosis::candidate_at;
 use super::error::Reason;
 use super::file_text::FileText;
+use super::landmark::add_landmarks;
+use super::large::search_file;
 use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use super::miss::Misses;
 use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::{Anchor, ResolvedEdit, line_range_span, replace, resolved_at};
-use super::search::{Hits, Needle, search};
+use super::search::{Hits, Needle};
 use super::{EditFailure, NumberedOperation};
 use crate::change::Rung;
 use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Separator, Which};
@@ -44,8 +46,11 @@ impl<'o, 'f> ExactMatches<'o, 'f> {
         let queries: Vec<_> =
             operations.iter().map(|(_, operation)| ExactQuery::of(operation, snapshot)).collect();
         let needles: Vec<Needle<'_>> = queries.iter().flatten().flatten().map(ExactQuery::needle).collect();
-        let mut found = search(snapshot.text(), &needles).into_iter();
+        let mut found = search_file(snapshot, &needles).into_iter();
         let hits = queries.iter().map(|query| match query {
+            Ok(Some(query)) if query.begins_line => {
+                found.next().unwrap_or_default().at_line_starts(query.needle.len(), snapshot.text())
+            }
             Ok(Some(_)) => found.next().unwrap_or_default(),
             Ok(None) | Err(_) => Hits::default(),
         });
@@ -95,6 +100,8 @@ struct ExactQuery {
     needle: String,
     within: Span,
     keep: usize,
+    /// Whether only matches at the start of a line count.
+    begins_line: bool,
 }
 
 impl ExactQuery {
@@ -107,11 +114,12 @@ impl ExactQuery {
             needle: snapshot.needle(&canonical(old)).into_owned(),
             within: match within {
                 Some(lines) => line_range_span(*lines, snapshot)?,
-                None => Span::new(0, snapshot.text().len()),
+                None => Span::new(0, snapshot.text_len()),
             },
+            begins_line: *which == Which::UniqueLines,
             keep: match which {
                 Which::Unique => MAX_LISTED_MATCHES,
-                Which::All => usize::MAX,
+                Which::UniqueLines | Which::All | Which::Exactly(_) => usize::MAX,
             },
         }))
     }
@@ -137,21 +145,18 @@ fn resolve_operation(
             if hits.count == 0 {
                 let within = within.map(|lines| line_range_span(lines, snapshot)).transpose()?;
                 let place = PlaceHint { within, ..PlaceHint::default() };
-                return misses.resolve(&SearchRequest::of_snippet(name, &old, &new, place));
+                let resolved = misses.resolve(&SearchRequest::of_snippet(name, &old, &new, place))?;
+                return match which {
+                    Which::Exactly(expected) if *expected != resolved.spans.len() => {
+                        let starts = resolved.spans.iter().map(|span| span.start());
+                        Err(wrong_count(*expected, starts, resolved.spans.len(), snapshot))
+                    }
+                    _ => Ok(resolved),
+                };
             }
-            let cut = match hits.starts[..] {
-                [start] if cuts_indentation(start, &old, &new, snapshot) => Some(snapshot.line_of(start)),
-                _ => None,
-            };
-            let needle = snapshot.needle(&old);
-            let spans = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
-            let mut resolved = replace(&name, Rung::Exact, spans, new.into_owned(), rules, snapshot)?;
-            resolved.notes.extend(cut.map(|line| {
-                format!(
-                    "{name}: the old text starts inside the indentation of line {line}, and the new lines were written as sent; check their indentation"
-                )
-            }));
-            Ok(resolved)
+            let length = snapshot.needle(&old).len();
+            let spans = hits.starts.iter().map(|&start| Span::new(start, start + length)).collect();
+            replace_exactly(&name, spans, &old, &new, rules, snapshot)
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
@@ -171,12 +176,12 @@ fn resolve_operation(
             insert_lines(edit, after, &canonical(text), rules.newline, snapshot)
         }
         Operation::Append { text, separator, .. } => {
-            let end = snapshot.text().len();
+            let end = snapshot.text_len();
             let mut text = canonical(text).into_owned();
             let separates = match separator {
                 Separator::Literal => false,
                 Separator::Newline => !snapshot.ends_with_newline(),
-                Separator::NewlineUnlessTerminated => !snapshot.text().ends_with(b"\n"),
+                Separator::NewlineUnlessTerminated => snapshot.byte_before(end) != Some(b'\n'),
             };
             if separates {
                 text.insert(0, '\n');
@@ -186,7 +191,7 @@ fn resolve_operation(
         }
         Operation::Prepend { text, separator, .. } => {
             let mut text = canonical(text).into_owned();
-            let joins_lines = !snapshot.text().is_empty() && !text.is_empty() && !text.ends_with('\n');
+            let joins_lines = snapshot.text_len() > 0 && !text.is_empty() && !text.ends_with('\n');
             if *separator != Separator::Literal && joins_lines {
                 text.push('\n');
             }
@@ -204,24 +209,71 @@ fn resolve_operation(
     }
 }
 
+/// Replaces spans whose text is `old`; `name` identifies the edit in notes.
+pub(super) fn replace_exactly(
+    name: &str,
+    spans: Vec<Span>,
+    old: &str,
+    new: &str,
+    rules: EditRules,
+    snapshot: &Snapshot,
+) -> Result<ResolvedEdit, Reason> {
+    let cut = match spans[..] {
+        [at] if cuts_indentation(at.start(), old, new, snapshot) => Some(snapshot.line_of(at.start())),
+        _ => None,
+    };
+    let mut resolved = replace(name, Rung::Exact, spans, new.to_owned(), rules, snapshot)?;
+    resolved.notes.extend(cut.map(|line| {
+        format!(
+            "{name}: the old text starts inside the indentation of line {line}, and the new lines were written as sent; check their indentation"
+        )
+    }));
+    Ok(resolved)
+}
+
 /// Whether text of several lines starts inside the indentation of a line: the request has less of it than the file, so its other
 /// lines are probably at the wrong depth too.
 fn cuts_indentation(start: usize, old: &str, new: &str, snapshot: &Snapshot) -> bool {
-    let text = snapshot.text();
-    let line_start = memchr::memrchr(b'\n', &text[..start]).map_or(0, |at| at + 1);
-    let before = &text[line_start..start];
+    if !old.starts_with([' ', '\t']) {
+        return false;
+    }
+    let line_start = snapshot.line_span(snapshot.line_of(start)).start();
+    let before = snapshot.text_in(Span::new(line_start, start));
     !before.is_empty()
         && before.iter().all(|byte| matches!(byte, b' ' | b'\t'))
-        && old.starts_with([' ', '\t'])
         && new.trim_end_matches('\n').contains('\n')
 }
 
 impl Hits {
+    /// The matches of a text of this length that begin a line; if there are none, those with only indentation before them.
+    fn at_line_starts(self, length: usize, text: &[u8]) -> Self {
+        let is_at_start = |start: &usize| {
+            let before = text[..*start].iter().rev();
+            before.take_while(|byte| **byte != b'\n').all(|byte| matches!(byte, b' ' | b'\t'))
+        };
+        let mut starts: Vec<usize> = self.starts.into_iter().filter(is_at_start).collect();
+        let is_first = |start: &usize| text[..*start].last().is_none_or(|byte| *byte == b'\n');
+        if starts.iter().any(is_first) {
+            starts.retain(is_first);
+        }
+        let mut non_overlapping = 0;
+        let mut end = 0;
+        for &start in starts.iter() {
+            if start >= end {
+                non_overlapping += 1;
+                end = start + length;
+            }
+        }
+        let overlapping = starts.windows(2).any(|pair| pair[1] < pair[0] + length);
+        Self { count: starts.len(), non_overlapping, overlapping, starts }
+    }
+
     /// Whether the matches say which text to replace.
     fn decide(&self, which: Which) -> bool {
         match which {
-            Which::Unique => self.count <= 1,
+            Which::Unique | Which::UniqueLines => self.count <= 1,
             Which::All => !self.overlapping,
+            Which::Exactly(expected) => !self.overlapping && (self.count == expected || self.count == 0),
         }
     }
 }
@@ -231,11 +283,29 @@ fn require_decided(hits: &Hits, length: usize, which: Which, snapshot: &Snapshot
     if hits.decide(which) {
         return Ok(());
     }
+    if let Which::Exactly(expected) = which
+        && !hits.overlapping
+    {
+        return Err(wrong_count(expected, hits.starts.iter().copied(), hits.count, snapshot));
+    }
     let lines = hits.starts.iter().take(MAX_LISTED_MATCHES).map(|&start| snapshot.line_of(start)).collect();
     let shown = hits.starts.iter().take(MAX_CANDIDATES);
-    let candidates = shown.map(|&start| candidate_at(Span::new(start, start + length), snapshot)).collect();
+    let mut candidates: Vec<_> =
+        shown.map(|&start| candidate_at(Span::new(start, start + length), snapshot)).collect();
+    add_landmarks(&mut candidates, snapshot);
     let (count, non_overlapping, overlapping) = (hits.count, hits.non_overlapping, hits.overlapping);
     Err(Reason::Ambiguous { lines, count, non_overlapping, overlapping, candidates })
+}
+
+/// The reason for a text that does not occur as often as the caller says.
+fn wrong_count(
+    expected: usize,
+    starts: impl Iterator<Item = usize>,
+    count: usize,
+    snapshot: &Snapshot,
+) -> Reason {
+    let lines = starts.take(MAX_LISTED_MATCHES).map(|start| snapshot.line_of(start)).collect();
+    Reason::WrongCount { expected, count, lines }
 }
 
 fn replace_lines(
@@ -252,7 +322,8 @@ fn replace_lines(
         return Err(Reason::OutOfRange { first, last, count });
     }
     let span = Span::new(snapshot.line_span(first).start(), snapshot.line_span(last).end());
-    let found = String::from_utf8_lossy(span.of(snapshot.text()));
+    let found = snapshot.text_in(span);
+    let found = String::from_utf8_lossy(&found);
     let found = canonical(&found);
     if expect.is_some_and(|expect| trim_newline(&canonical(expect)) != trim_newline(&found)) {
         return Err(Reason::Unexpected { first, last, found: found.into_owned() });
@@ -283,7 +354,7 @@ fn insert_lines(
     let at = if after == 0 { 0 } else { snapshot.line_span(after).end() };
     let mut text = text.to_owned();
     if !text.is_empty() {
-        if at > 0 && at == snapshot.text().len() && !snapshot.ends_with_newline() {
+        if at > 0 && at == snapshot.text_len() && !snapshot.ends_with_newline() {
             text.insert(0, '\n');
             if text.ends_with('\n') && text.len() > 1 {
                 text.pop();

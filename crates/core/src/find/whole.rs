@@ -41,7 +41,7 @@ pub(super) fn resolve(
         (Operation::Create { content } | Operation::Fill { content }, None) => {
             Ok(create(path, edit, content))
         }
-        (Operation::Fill { content }, Some(snapshot)) if snapshot.text().is_empty() => {
+        (Operation::Fill { content }, Some(snapshot)) if snapshot.text_len() == 0 => {
             overwrite(path, edit, content, snapshot)
         }
         (Operation::Create { .. } | Operation::Fill { .. }, Some(_)) => {
@@ -102,7 +102,7 @@ fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
 
 /// Deletes a file.
 pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileChange {
-    let length = snapshot.bytes().len();
+    let length = snapshot.byte_len();
     FileChange {
         path: path.clone(),
         base: Base::Content(snapshot.hash()),

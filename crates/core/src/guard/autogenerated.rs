@@ -2,6 +2,7 @@
 
 use super::{GuardInput, Verdict};
 use crate::snapshot::Snapshot;
+use slipstitch_text::Span;
 
 /// How much of the start of the file is searched.
 const HEAD_BYTES: usize = 4096;
@@ -55,9 +56,8 @@ fn find_mark(snapshot: &Snapshot) -> Option<&'static str> {
     if snapshot.is_binary() {
         return None;
     }
-    let text = snapshot.text();
-    let text = &text[..text.len().min(HEAD_BYTES)];
-    let end = memchr::memchr_iter(b'\n', text).nth(HEAD_LINES - 1).unwrap_or(text.len());
+    let text = snapshot.text_in(Span::new(0, snapshot.text_len().min(HEAD_BYTES)));
+    let end = memchr::memchr_iter(b'\n', &text).nth(HEAD_LINES - 1).unwrap_or(text.len());
     find_mark_in(&String::from_utf8_lossy(&text[..end]))
 }
 

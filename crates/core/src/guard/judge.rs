@@ -1,8 +1,8 @@
 //! Runs the guards: on a plan, on a change, on an undo, and again on a proposal that is accepted.
 
 use super::{
-    Caution, Checked, ConsentRule, Findings, GuardInput, Guards, Policy, ProtectedPlaces, Refusal, Verdict,
-    protected,
+    Caller, Caution, Checked, ConsentRule, Findings, GuardInput, Guards, Policy, ProtectedPlaces, Refusal,
+    Verdict, protected, rules,
 };
 use crate::change::ChangeSet;
 use crate::plan::{ChangeId, EditPlan, EditRules, OverwriteConsent, Review, Shrink};
@@ -17,6 +17,8 @@ pub struct Judge<'a> {
     pub policy: &'a Policy,
     /// Finds places that are protected whatever they are called.
     pub places: &'a dyn ProtectedPlaces,
+    /// Who asks for the change, if that is known yet.
+    pub caller: Option<Caller<'a>>,
 }
 
 impl Judge<'_> {
@@ -48,8 +50,21 @@ impl Judge<'_> {
     ) -> Result<Checked, Refusal> {
         let mut findings = Findings::default();
         findings.add(self.judge_others(others))?;
-        findings.add(protected::judge_changes(&changes, snapshots, &self.policy.protected, self.places))?;
+        self.judge_restored(&changes, snapshots, &mut findings)?;
         Ok(Checked { changes, findings, caution: Caution::Normal })
+    }
+
+    /// Applies the guards that an undo or redo must pass: its content passed the others before.
+    fn judge_restored(
+        &self,
+        changes: &ChangeSet,
+        snapshots: &Snapshots,
+        findings: &mut Findings,
+    ) -> Result<(), Refusal> {
+        findings.add(protected::judge_changes(changes, snapshots, &self.policy.protected, self.places))?;
+        let plan = EditPlan::new(Vec::new(), EditRules::STRICT);
+        let input = self.input(&plan, snapshots, Some(changes));
+        findings.add(rules::judge_changes(changes, rules::ChangeOrigin::Restore, &input))
     }
 
     fn judge_others(&self, others: &[(ChangeId, String)]) -> Verdict {
@@ -86,12 +101,7 @@ impl Judge<'_> {
             }
             ProposalKind::Restore => {
                 let mut findings = Findings::default();
-                findings.add(protected::judge_changes(
-                    &changes,
-                    snapshots,
-                    &self.policy.protected,
-                    self.places,
-                ))?;
+                self.judge_restored(&changes, snapshots, &mut findings)?;
                 findings
             }
         };
@@ -113,12 +123,22 @@ impl Judge<'_> {
         snapshots: &Snapshots,
         changes: Option<&ChangeSet>,
     ) -> Result<Findings, Refusal> {
-        let input = GuardInput { plan, snapshots, changes, policy: self.policy, places: self.places };
+        let input = self.input(plan, snapshots, changes);
         let mut findings = Findings::default();
         for guard in self.guards.iter() {
             findings.add((guard.judge)(&input))?;
         }
         Ok(findings)
+    }
+
+    fn input<'b>(
+        &'b self,
+        plan: &'b EditPlan,
+        snapshots: &'b Snapshots,
+        changes: Option<&'b ChangeSet>,
+    ) -> GuardInput<'b> {
+        let Self { policy, places, caller, .. } = *self;
+        GuardInput { plan, snapshots, changes, policy, places, caller }
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     }
     let overwrites = |operation: &Operation| matches!(operation, Operation::Overwrite { .. });
     let file = input.plan.files.iter().find(|file| {
-        let has_text = input.snapshots.get(&file.path).is_some_and(|snapshot| !snapshot.bytes().is_empty());
+        let has_text = input.snapshots.get(&file.path).is_some_and(|snapshot| snapshot.byte_len() > 0);
         has_text && file.operations.iter().any(overwrites)
     });
     match file {

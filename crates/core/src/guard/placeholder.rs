@@ -93,9 +93,8 @@ fn replaced_and_new<'t>(
             Some((old.join("\n").into(), new.into()))
         }
         Operation::Overwrite { content, .. } => {
-            let text = snapshot?.text();
-            let old =
-                (text.len() <= MAX_COMPARED_BYTES).then(|| String::from_utf8_lossy(text).into_owned())?;
+            let snapshot = snapshot.filter(|snapshot| snapshot.text_len() <= MAX_COMPARED_BYTES)?;
+            let old = String::from_utf8_lossy(snapshot.text()).into_owned();
             Some((old.into(), content.into()))
         }
         _ => None,
@@ -105,7 +104,7 @@ fn replaced_and_new<'t>(
 /// Whether a line consists of dots or a phrase for them, apart from comment markers.
 fn is_dots(line: &str) -> bool {
     const MARKERS: &[char] =
-        &['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', '>', ')', ']', '}', ' '];
+        &['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', '>', ')', ']', '}', '@', ' '];
     const PHRASES: &[&str] = &[
         "same",
         "same as before",
@@ -116,16 +115,24 @@ fn is_dots(line: &str) -> bool {
         "omitted",
         "truncated",
     ];
+    // What such a comment may say after the dots.
+    const AFTER_DOTS: &[&str] =
+        &["more", "lines", "other", "others", "rest", "remaining", "similar", "etc", "continues"];
     // `pass  # ...` and `"""..."""` are dots too.
     let line = line.strip_prefix("pass").filter(|rest| rest.trim_start().starts_with('#')).unwrap_or(line);
-    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%']);
+    let line = line.strip_prefix("REM ").or_else(|| line.strip_prefix("dnl ")).unwrap_or(line);
+    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\'']);
     let body = line.trim_matches(MARKERS).trim_matches(['"', '\'', ' ', '>', '<']);
     let dots: String = body.chars().filter(|c| *c != ' ').collect();
     let bare = body.trim_matches(['.', '…', ' ']).to_lowercase();
     dots == "…"
         || (dots.len() >= 3 && dots.chars().all(|c| c == '.'))
         || (is_comment
-            && (PHRASES.contains(&bare.as_str()) || (dots.starts_with("...") && dots.ends_with("..."))))
+            && (PHRASES.contains(&bare.as_str())
+                || (dots.starts_with("...") && dots.ends_with("..."))
+                || ((dots.starts_with("...") || dots.starts_with('…'))
+                    && line.chars().count() <= MAX_CHARACTERS
+                    && bare.split(|c: char| !c.is_alphanumeric()).any(|word| AFTER_DOTS.contains(&word)))))
 }
 
 /// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
@@ -199,6 +206,20 @@ mod tests {
             "# (same as before)",
             "# ...middle...",
             "// <snip>",
+            "; ...",
+            "{/* ... */}",
+            "(* ... *)",
+            "{- ... -}",
+            "{# ... #}",
+            "<%-- ... --%>",
+            "@* ... *@",
+            "REM ...",
+            "' ...",
+            "% ...",
+            "\t...",
+            "// ... (30 more lines)",
+            "-- … remaining columns",
+            "/* ... other rules */",
         ] {
             assert!(refused("a()\nb()\nc()\n", &format!("a()\n{dots}\nd()\n")), "{dots}");
             // The dots are in both, they replace nothing, or they replace a body that is empty.
@@ -207,6 +228,7 @@ mod tests {
             assert!(!refused("def f():\n    pass\n", &format!("def f():\n    {dots}\n")), "{dots}");
         }
         assert!(!refused("a()\nb()\n", "a(...)\n# see ...\n"));
+        assert!(!refused("a()\nb()\n", "a()\n// ...and then it is closed.\nc()\n"));
     }
 
     #[test]

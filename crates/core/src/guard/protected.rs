@@ -5,6 +5,7 @@
 //! (`places`).
 
 mod fold;
+mod globs;
 mod names;
 mod places;
 
@@ -14,13 +15,12 @@ use std::sync::LazyLock;
 pub use names::Group;
 pub use places::{NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-
 use super::{GuardInput, Refusal, Verdict};
 use crate::change::{ChangeSet, PathChange};
 use crate::path::FilePath;
 use crate::plan::{EditPlan, Operation};
 use crate::snapshot::Snapshots;
+use globs::PathGlobs;
 
 /// What happens to a change that may need the user's consent, from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -76,15 +76,15 @@ pub struct Protected {
     except: Vec<String>,
     /// The globs of each group; added ones come last.
     matchers: Vec<Matcher>,
-    exceptions: GlobSet,
+    exceptions: PathGlobs,
 }
 
-/// The compiled globs of a group.
+/// The globs of a group.
 #[derive(Debug, Clone)]
 struct Matcher {
     group: &'static str,
     what: &'static str,
-    globs: GlobSet,
+    globs: PathGlobs,
 }
 
 /// A name that is not the name of a group.
@@ -121,7 +121,7 @@ impl Default for Protected {
     }
 }
 
-/// What is protected by default. Compiled once, because an engine is created for every call.
+/// What is protected by default. Built once, because an engine is created for every call.
 static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
     rule: ConsentRule::default(),
     group_rules: BTreeMap::new(),
@@ -129,9 +129,9 @@ static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
     except: Vec::new(),
     matchers: names::GROUPS
         .iter()
-        .map(|group| Matcher { group: group.name, what: group.what, globs: compile_builtin(group.globs) })
+        .map(|group| Matcher { group: group.name, what: group.what, globs: PathGlobs::builtin(group.globs) })
         .collect(),
-    exceptions: compile_builtin(names::EXCEPT),
+    exceptions: PathGlobs::builtin(names::EXCEPT),
 });
 
 impl Protected {
@@ -146,8 +146,8 @@ impl Protected {
             group_rules: BTreeMap::new(),
             added: Vec::new(),
             except: Vec::new(),
-            matchers: vec![Matcher { group: what, what, globs: compile(globs)? }],
-            exceptions: compile(except)?,
+            matchers: vec![Matcher { group: what, what, globs: PathGlobs::new(globs)? }],
+            exceptions: PathGlobs::new(except)?,
         })
     }
 
@@ -207,7 +207,11 @@ impl Protected {
         if globs.is_empty() {
             return Ok(());
         }
-        self.matchers.push(Matcher { group: Self::ADDED_GROUP, what: Self::ADDED, globs: compile(globs)? });
+        self.matchers.push(Matcher {
+            group: Self::ADDED_GROUP,
+            what: Self::ADDED,
+            globs: PathGlobs::new(globs)?,
+        });
         self.added.extend_from_slice(globs);
         Ok(())
     }
@@ -215,7 +219,7 @@ impl Protected {
     /// Exempts paths that match these globs, unless [`Protected::add`] names them.
     pub fn except(&mut self, globs: &[String]) -> Result<(), GlobError> {
         self.except.extend_from_slice(globs);
-        self.exceptions = compile(&self.exceptions().collect::<Vec<_>>())?;
+        self.exceptions = PathGlobs::new(&self.exceptions().collect::<Vec<_>>())?;
         Ok(())
     }
 
@@ -224,66 +228,61 @@ impl Protected {
         let protection =
             |matcher: &Matcher, real| Protection { group: matcher.group, what: matcher.what, real };
         let as_written = self.matching(path).map(|matcher| protection(matcher, None));
-        as_written.or_else(|| Some(protection(self.matching(real)?, Some(real.clone()))))
+        let as_resolved = || Some(protection(self.matching(real)?, Some(real.clone())));
+        as_written.or_else(|| if real == path { None } else { as_resolved() })
     }
 
     /// The matcher of a path with the strictest rule; `None` if the rules allow every change of it.
     fn matching(&self, path: &FilePath) -> Option<&Matcher> {
         let path = fold::path(path.as_str());
-        let is_exception = matches_path(&self.exceptions, &path);
+        let is_exception = self.exceptions.matches(&path);
         let mut strictest = None;
         for matcher in &self.matchers {
             let rule = self.rule_for(matcher.group);
             // Exceptions apply to the built-in globs only.
             let applies = matcher.group == Self::ADDED_GROUP || !is_exception;
             let is_stricter = strictest.is_none_or(|(found, _)| rule > found);
-            if applies && is_stricter && rule > ConsentRule::Allow && matches_path(&matcher.globs, &path) {
+            if applies && is_stricter && rule > ConsentRule::Allow && matcher.globs.matches(&path) {
                 strictest = Some((rule, matcher));
             }
         }
         strictest.map(|(_, matcher)| matcher)
     }
 
+    /// The groups that one of these paths belongs to by its name, whatever their rules are.
+    pub(super) fn groups_of(&self, paths: &[&FilePath]) -> Vec<&'static str> {
+        let folded: Vec<String> = paths.iter().map(|path| fold::path(path.as_str())).collect();
+        let belongs = |matcher: &Matcher, path: &String| {
+            let is_exempt = matcher.group != Self::ADDED_GROUP && self.exceptions.matches(path);
+            !is_exempt && matcher.globs.matches(path)
+        };
+        let matching =
+            self.matchers.iter().filter(|matcher| folded.iter().any(|path| belongs(matcher, path)));
+        matching.map(|matcher| matcher.group).collect()
+    }
+
     /// Why a place is protected, if its group's rule does not allow every change.
     fn find_place(&self, kind: PlaceKind, real: &FilePath) -> Option<Protection> {
-        let is_exempt = kind.can_be_exempt() && matches_path(&self.exceptions, &fold::path(real.as_str()));
+        let is_exempt = kind.can_be_exempt() && self.exceptions.matches(&fold::path(real.as_str()));
         let is_protected = self.rule_for(kind.group()) > ConsentRule::Allow && !is_exempt;
         is_protected.then(|| Protection { group: kind.group(), what: kind.what(), real: None })
     }
 }
 
-/// Whether the globs match the path or one of its parents. Matching each parent is cheaper than globs that end in `/**`:
-/// names without wildcards need no regular expression.
-fn matches_path(globs: &GlobSet, path: &str) -> bool {
-    let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
-    parents.chain([path]).any(|path| globs.is_match(path))
-}
+/// Globs of paths that rules name, in any spelling.
+#[derive(Debug, Clone)]
+pub(super) struct RulePaths(PathGlobs);
 
-/// Compiles built-in globs, which a test validates.
-fn compile_builtin(globs: &[&str]) -> GlobSet {
-    compile(globs).unwrap_or_default()
-}
-
-fn compile<T: AsRef<str>>(globs: &[T]) -> Result<GlobSet, GlobError> {
-    let mut builder = GlobSetBuilder::new();
-    for glob in globs.iter().map(AsRef::as_ref) {
-        let failed = |reason: String| GlobError { glob: glob.into(), reason };
-        let path = glob.trim_start_matches("./").trim_end_matches('/');
-        if path.trim_start_matches('/').is_empty() {
-            return Err(failed("it matches nothing".into()));
-        }
-        if path.starts_with('!') {
-            return Err(failed("`!` is not supported; put such globs into `except`".into()));
-        }
-        let path = match path.strip_prefix('/') {
-            Some(from_root) => fold::glob(from_root),
-            None if path.contains('/') => fold::glob(path),
-            None => format!("**/{}", fold::glob(path)),
-        };
-        let glob = GlobBuilder::new(&path).literal_separator(true).build();
-        builder.add(glob.map_err(|error| failed(error.kind().to_string()))?);
+impl RulePaths {
+    /// Compiles globs as [`Protected::add`] does.
+    pub(super) fn new(globs: &[String]) -> Result<Self, GlobError> {
+        PathGlobs::new(globs).map(Self)
     }
-    builder.build().map_err(|error| GlobError { glob: String::new(), reason: error.to_string() })
+
+    /// Whether a glob matches the path, or one of its parents.
+    pub(super) fn matches(&self, path: &FilePath) -> bool {
+        self.0.matches(&fold::path(path.as_str()))
+    }
 }
 
 pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
@@ -397,7 +396,7 @@ mod tests {
     #[test]
     fn builtin_globs_are_valid_and_folded() {
         for glob in names::GROUPS.iter().flat_map(|group| group.globs).chain(names::EXCEPT) {
-            compile(&[glob]).unwrap();
+            PathGlobs::new(&[glob]).unwrap();
             assert_eq!(&fold::glob(glob), glob);
         }
     }

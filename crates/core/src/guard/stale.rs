@@ -19,7 +19,7 @@ pub(crate) fn check_version(
     path: &FilePath,
     current: Option<&Snapshot>,
 ) -> Option<Refusal> {
-    if current.is_some_and(|snapshot| claim.matches(snapshot.hash(), snapshot.bytes())) {
+    if current.is_some_and(|snapshot| claim.matches_with(snapshot.hash(), || snapshot.bytes())) {
         return None;
     }
     Some(Refusal::Stale { path: path.clone(), current: current.map(Snapshot::hash) })

@@ -214,13 +214,24 @@ fn replacement(block: &Block) -> Result<Operation, ParseError> {
         ));
     }
     Ok(match block.start_line {
-        Some(line) => Operation::Hunk(Box::new(Hunk { line: Some(line), ..as_hunk(block) })),
-        None => Operation::Replace {
+        Some(line) if !is_numbered(&block.search) => {
+            Operation::Hunk(Box::new(Hunk { line: Some(line), ..as_hunk(block) }))
+        }
+        _ => Operation::Replace {
             old: block.search.clone(),
             new: block.replace.clone(),
-            which: Which::Unique,
+            which: Which::UniqueLines,
             within: None,
         },
+    })
+}
+
+/// Whether every line has a number in front of it, as viewers print it. Such a text is found as a snippet, without the
+/// numbers.
+fn is_numbered(text: &str) -> bool {
+    text.lines().all(|line| {
+        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < line.trim_start().len() && rest.trim_start().starts_with('|')
     })
 }
 

@@ -16,12 +16,7 @@ pub trait Approver: Send {
 
     /// Decides whether a read-only session may write from now on.
     fn grant(&mut self, request: &ModeRequest<'_>) -> Decision {
-        Decision::Pend {
-            how: format!(
-                "The user can allow it with: slipstitch mode unrestricted --session {}",
-                request.session
-            ),
-        }
+        Decision::Pend { how: format!("Only the user can give session `{}` write access.", request.session) }
     }
 }
 
@@ -70,6 +65,11 @@ pub enum Decision {
     },
 }
 
+/// The answer to a caller whose change waits for review. It names no command: a caller with a shell must not be led to
+/// approve its own change.
+pub const PENDING_HINT: &str = "Nothing was written. Only the user can approve it. Sending it again does not help; \
+                                continue with other work and tell the user that it waits.";
+
 /// Approves everything that passed the guards, unless a guard asks for a user's approval.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Auto;
@@ -79,7 +79,7 @@ impl Approver for Auto {
         match (request.checked.approval_reasons(), request.checked.caution()) {
             ([], Caution::Normal) => Decision::Approve { by: "auto".into() },
             ([], Caution::Cautious) => Decision::Approve { by: "auto (cautious)".into() },
-            _ => Decision::Pend { how: "Nothing was written yet; the user decides.".into() },
+            _ => Decision::Pend { how: PENDING_HINT.into() },
         }
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use proposal::{
     Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalNotes, ProposalSubject, RejectedHunk,
-    StoredProposal,
+    StoredProposal, describe_hunks,
 };
 use serde::{Serialize, Serializer};
 

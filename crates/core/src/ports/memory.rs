@@ -1,10 +1,11 @@
 //! In-memory ports, for tests and for programs that keep their files elsewhere.
 //!
 //! Tests can inject faults: [`MemoryWorkspace::fail_next`] makes the next staging or publication fail, and
-//! [`MemoryWorkspace::write_after_next_read`] simulates another writer.
+//! [`MemoryWorkspace::write_after_next_read`] simulates another writer. With [`MemoryWorkspace::with_large_files`], files are read
+//! in blocks, as large ones are on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::change::{Base, FileChange};
 use crate::path::{FilePath, RootName};
@@ -16,21 +17,23 @@ use crate::ports::journal::{
 };
 use crate::ports::versions::{KnownVersion, Versions};
 use crate::ports::workspace::{
-    EntryKind, FolderEntry, ReadResult, Staged, Workspace, WorkspaceError, Written,
+    EntryKind, FolderEntry, OpenResult, ReadResult, Staged, Workspace, WorkspaceError, Written,
 };
-use crate::snapshot::{FileContent, Meta};
+use crate::snapshot::{ContentSource, FileContent, LargeFile, Meta};
 use slipstitch_text::ContentHash;
 
 /// Files in memory.
 #[derive(Debug)]
 pub struct MemoryWorkspace {
     names: [RootName; 1],
-    inner: Mutex<Files>,
+    inner: Arc<Mutex<Files>>,
+    /// The size from which files are read in blocks.
+    large_from: Option<usize>,
 }
 
 impl Default for MemoryWorkspace {
     fn default() -> Self {
-        Self { names: [RootName::first("/memory")], inner: Mutex::default() }
+        Self { names: [RootName::first("/memory")], inner: Arc::default(), large_from: None }
     }
 }
 
@@ -40,6 +43,10 @@ struct Files {
     fault: Option<(Fault, WorkspaceError)>,
     /// Writes of another process, due after the next read.
     queued_writes: Vec<(FilePath, Vec<u8>)>,
+    /// A write of another process, due once so many bytes of large files were read.
+    late_write: Option<(usize, FilePath, Vec<u8>)>,
+    /// How many bytes of large files were read.
+    bytes_read: usize,
 }
 
 /// The step at which an injected fault occurs.
@@ -76,9 +83,52 @@ impl MemoryWorkspace {
         lock(&self.inner).fault = Some((at, error));
     }
 
+    /// Leaves files of `from` bytes or more to be read in blocks.
+    pub fn with_large_files(self, from: usize) -> Self {
+        Self { large_from: Some(from), ..self }
+    }
+
+    /// How many bytes were read in blocks.
+    pub fn bytes_read(&self) -> usize {
+        lock(&self.inner).bytes_read
+    }
+
+    /// Simulates another process that overwrites a file once `count` more bytes were read in blocks.
+    pub fn write_after_reading(&self, count: usize, path: &FilePath, bytes: impl Into<Vec<u8>>) {
+        let mut inner = lock(&self.inner);
+        inner.late_write = Some((inner.bytes_read + count, path.clone(), bytes.into()));
+    }
+
     /// Simulates another process that writes a file right after the next read.
     pub fn write_after_next_read(&self, path: &FilePath, bytes: impl Into<Vec<u8>>) {
         lock(&self.inner).queued_writes.push((path.clone(), bytes.into()));
+    }
+}
+
+/// A file that is read in blocks, as it is at that moment.
+#[derive(Debug)]
+struct FileInBlocks {
+    files: Arc<Mutex<Files>>,
+    path: FilePath,
+    len: usize,
+}
+
+impl ContentSource for FileInBlocks {
+    fn content_len(&self) -> usize {
+        self.len
+    }
+
+    fn read_at(&self, at: usize, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut files = lock(&self.files);
+        let bytes = files.files.get(&self.path).map_or(&[][..], |bytes| bytes.get(at..).unwrap_or_default());
+        let count = into.len().min(bytes.len());
+        into[..count].copy_from_slice(&bytes[..count]);
+        files.bytes_read += count;
+        let read = files.bytes_read;
+        if let Some((_, path, bytes)) = files.late_write.take_if(|(due, ..)| *due <= read) {
+            files.files.insert(path, bytes);
+        }
+        Ok(count)
     }
 }
 
@@ -117,6 +167,20 @@ impl Workspace for MemoryWorkspace {
             inner.files.insert(path, bytes);
         }
         Ok(found)
+    }
+
+    fn open(&self, path: &FilePath) -> Result<OpenResult, WorkspaceError> {
+        Ok(match self.read(path)? {
+            ReadResult::File(FileContent { bytes, meta })
+                if self.large_from.is_some_and(|from| bytes.len() >= from) =>
+            {
+                let files = Arc::clone(&self.inner);
+                let source = Arc::new(FileInBlocks { files, path: path.clone(), len: bytes.len() });
+                OpenResult::Large(LargeFile { source, meta })
+            }
+            ReadResult::File(content) => OpenResult::File(content),
+            ReadResult::Missing { real } => OpenResult::Missing { real },
+        })
     }
 
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
@@ -209,7 +273,7 @@ impl MemoryVersions {
 }
 
 impl Versions for MemoryVersions {
-    fn versions(&self, path: &FilePath) -> Vec<KnownVersion> {
+    fn versions(&self, path: &FilePath, _: &[u8]) -> Vec<KnownVersion> {
         lock(&self.versions).get(path).cloned().unwrap_or_default()
     }
 }

@@ -62,9 +62,10 @@ impl fmt::Display for ChangedBy {
 
 /// Earlier versions of files from outside the journal, such as version control.
 pub trait Versions: Send + Sync {
-    /// The known versions of the file at a path, most likely seen first. Called only when they are needed, and an answer
-    /// waits for it, so it must be quick. What cannot be read is left out: versions only help to find a place.
-    fn versions(&self, path: &FilePath) -> Vec<KnownVersion>;
+    /// The known versions of the file at a path, most likely seen first. `now` is its current content, which shows what a
+    /// renamed file was called before. Called only when they are needed, and an answer waits for it, so it must be quick. What
+    /// cannot be read is left out: versions only help to find a place.
+    fn versions(&self, path: &FilePath, now: &[u8]) -> Vec<KnownVersion>;
 }
 
 /// No versions.
@@ -72,7 +73,7 @@ pub trait Versions: Send + Sync {
 pub struct NoVersions;
 
 impl Versions for NoVersions {
-    fn versions(&self, _: &FilePath) -> Vec<KnownVersion> {
+    fn versions(&self, _: &FilePath, _: &[u8]) -> Vec<KnownVersion> {
         Vec::new()
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::change::{FileChange, Restore};
 use crate::path::{FilePath, RootName};
-use crate::snapshot::FileContent;
+use crate::snapshot::{FileContent, LargeFile};
 use slipstitch_text::ContentHash;
 
 /// Files that can be read and changed.
@@ -19,6 +19,14 @@ pub trait Workspace: Send + Sync {
 
     /// Reads a file; a missing file is not an error.
     fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError>;
+
+    /// Like [`Workspace::read`], but a large file may be left to be read in blocks.
+    fn open(&self, path: &FilePath) -> Result<OpenResult, WorkspaceError> {
+        Ok(match self.read(path)? {
+            ReadResult::File(content) => OpenResult::File(content),
+            ReadResult::Missing { real } => OpenResult::Missing { real },
+        })
+    }
 
     /// The entries of a folder, sorted by name; of the root if none is given.
     fn list(&self, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError>;
@@ -61,6 +69,10 @@ pub trait Staged {
         Vec::new()
     }
 
+    /// Called right before the change is journaled: what must be on the disk before it is published can be flushed
+    /// meanwhile.
+    fn begin_flush(&mut self) {}
+
     /// Makes all changes visible, or none. Called once.
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError>;
 
@@ -94,6 +106,20 @@ pub enum SettledAs {
 pub enum ReadResult {
     /// A regular file.
     File(FileContent),
+    /// Nothing.
+    Missing {
+        /// Where a file created there would end up, if the path goes through a symlink.
+        real: Option<FilePath>,
+    },
+}
+
+/// What is at a path, read only as far as necessary.
+#[derive(Debug, Clone)]
+pub enum OpenResult {
+    /// A regular file.
+    File(FileContent),
+    /// A regular file that is not read yet.
+    Large(LargeFile),
     /// Nothing.
     Missing {
         /// Where a file created there would end up, if the path goes through a symlink.
@@ -139,7 +165,7 @@ pub struct Written {
 #[non_exhaustive]
 pub enum WorkspaceError {
     /// The path leads out of the root, through a symlink or otherwise.
-    #[error("`{0}` leads outside the root")]
+    #[error("`{0}` leads outside the project root")]
     Outside(FilePath),
     /// The path names a folder.
     #[error("`{0}` is a folder, not a file")]

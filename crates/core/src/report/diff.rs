@@ -4,6 +4,7 @@
 //! produce the same file from it. Only a file in another encoding, or one whose lines end at `\r` alone, is printed as
 //! decoded text, because a diff of its bytes would be unreadable.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::change::{Base, ChangeSet, FileChange, Lines, PathChange};
@@ -62,15 +63,70 @@ pub(crate) fn unified_diff_of<'a>(
 
 /// Prints the diff of one file; `snapshot` is the file before the change, if there was one.
 fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, out: &mut Vec<u8>) {
+    let few_splices = file.splices.iter().len() <= MAX_WINDOWS;
+    if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.is_in_blocks() && few_splices) {
+        let windows = windows(file, snapshot, context);
+        let texts: Vec<Cow<'_, [u8]>> = windows.iter().map(|window| snapshot.bytes_in(window.at)).collect();
+        let parts = windows.iter().zip(&texts).map(|(window, old)| DiffPart {
+            old,
+            edits: line_edits(old, &window.splices),
+            lines_before: snapshot.line_of(snapshot.view_span(window.at).start()) - 1,
+        });
+        return print_parts(file, &parts.collect::<Vec<_>>(), context, out);
+    }
     let text = DiffText::of(file, snapshot);
     let edits = line_edits(text.old, &text.splices);
-    print_header(file, !edits.is_empty(), out);
-    match total_bytes(&edits) {
+    print_parts(file, &[DiffPart { old: text.old, edits, lines_before: 0 }], context, out);
+}
+
+/// A part of the old text, and what changes in it.
+struct DiffPart<'a> {
+    old: &'a [u8],
+    edits: Vec<LineEdit>,
+    /// How many lines of the file precede it.
+    lines_before: usize,
+}
+
+fn print_parts(file: &FileChange, parts: &[DiffPart<'_>], context: usize, out: &mut Vec<u8>) {
+    print_header(file, parts.iter().any(|part| !part.edits.is_empty()), out);
+    match parts.iter().map(|part| total_bytes(&part.edits)).sum::<usize>() {
         bytes if bytes > MAX_BYTES => {
             out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
         }
-        _ => print_hunks(text.old, &edits, context, out),
+        _ => {
+            let mut shift = 0;
+            parts.iter().for_each(|part| print_hunks(part, context, &mut shift, out));
+        }
     }
+}
+
+/// With more splices, a large file is read into memory for its diff.
+const MAX_WINDOWS: usize = 1000;
+
+/// The surroundings of one or more splices, and the splices relative to it.
+struct Window {
+    at: Span,
+    splices: Vec<Splice>,
+}
+
+/// The parts of a large file that its diff needs. Edits whose context lines meet are in one window.
+fn windows(file: &FileChange, snapshot: &Snapshot, context: usize) -> Vec<Window> {
+    let mut windows: Vec<Window> = Vec::new();
+    for splice in file.splices.iter() {
+        let around = snapshot.lines_around(splice.at, 2 * context + 1);
+        let relative = |window: Span| Splice {
+            at: Span::new(splice.at.start() - window.start(), splice.at.end() - window.start()),
+            insert: splice.insert.clone(),
+        };
+        match windows.last_mut() {
+            Some(last) if around.start() <= last.at.end() => {
+                last.at = Span::new(last.at.start(), around.end().max(last.at.end()));
+                last.splices.push(relative(last.at));
+            }
+            _ => windows.push(Window { at: around, splices: vec![relative(around)] }),
+        }
+    }
+    windows
 }
 
 fn total_bytes(edits: &[LineEdit]) -> usize {
@@ -80,20 +136,21 @@ fn total_bytes(edits: &[LineEdit]) -> usize {
 /// The text of a file that its diff shows, and its change in terms of that text.
 struct DiffText<'a> {
     old: &'a [u8],
-    splices: Vec<Splice>,
+    splices: Cow<'a, [Splice]>,
     /// The file, if the text is decoded.
     decoded: Option<&'a Snapshot>,
 }
 
 impl<'a> DiffText<'a> {
-    fn of(file: &FileChange, snapshot: Option<&'a Snapshot>) -> Self {
+    fn of(file: &'a FileChange, snapshot: Option<&'a Snapshot>) -> Self {
         let decoded = snapshot.filter(|snapshot| !snapshot.is_binary() && needs_decoding(snapshot));
-        let (old, splices): (&[u8], Vec<Splice>) = match (snapshot, decoded) {
+        let unchanged = || Cow::Borrowed(file.splices.iter().as_slice());
+        let (old, splices): (&[u8], Cow<'_, [Splice]>) = match (snapshot, decoded) {
             (_, Some(snapshot)) => {
                 (snapshot.text(), file.splices.iter().map(|splice| decode_splice(splice, snapshot)).collect())
             }
-            (Some(snapshot), None) => (snapshot.bytes(), file.splices.iter().cloned().collect()),
-            (None, None) => (&[], file.splices.iter().cloned().collect()),
+            (Some(snapshot), None) => (snapshot.bytes(), unchanged()),
+            (None, None) => (&[], unchanged()),
         };
         Self { old, splices, decoded }
     }
@@ -302,9 +359,10 @@ impl LineCounter<'_> {
     }
 }
 
-fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>) {
-    let mut counter = LineCounter { old, at: 0, line: 0 };
-    let mut shift = 0isize;
+/// Prints the hunks of a part. `shift` is how many lines the file gained before it.
+fn print_hunks(part: &DiffPart<'_>, context: usize, shift: &mut isize, out: &mut Vec<u8>) {
+    let DiffPart { old, edits, lines_before } = part;
+    let mut counter = LineCounter { old, at: 0, line: *lines_before };
     for group in group_into_hunks(old, edits, context) {
         let group = &edits[group];
         let start = context_start(old, group[0].old.start, context);
@@ -312,7 +370,7 @@ fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>
         let before = counter.lines_before(start);
         let (body, old_lines, new_lines) = hunk_body(old, group, start, end);
         let number = |before: usize, count: usize| if count == 0 { before } else { before + 1 };
-        let after = before.strict_add_signed(shift);
+        let after = before.strict_add_signed(*shift);
         let header = format!(
             "@@ -{},{old_lines} +{},{new_lines} @@\n",
             number(before, old_lines),
@@ -320,7 +378,7 @@ fn print_hunks(old: &[u8], edits: &[LineEdit], context: usize, out: &mut Vec<u8>
         );
         out.extend_from_slice(header.as_bytes());
         out.extend_from_slice(&body);
-        shift += new_lines as isize - old_lines as isize;
+        *shift += new_lines as isize - old_lines as isize;
     }
 }
 

@@ -7,7 +7,7 @@ use super::{ConflictReport, FailureReport, FileReport, Report};
 use crate::change::Rung;
 use crate::find::Cause;
 use crate::outcome::{Outcome, Refused, Status};
-use crate::plan::{Footer, ReadPlan};
+use crate::plan::{Footer, LineAnchor, LinePrefix, ReadPlan};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::{list_lines, truncate_bytes};
 use slipstitch_text::{Encoding, Newline};
@@ -27,9 +27,7 @@ pub fn plain_text(report: &Report) -> String {
     }
     let mut out = String::new();
     line(&mut out, &format!("{}{}", prefix(report), report.message));
-    if let Some(change) = report.change {
-        line(&mut out, &format!("change: {change}"));
-    }
+    add_ids(report, &mut out);
     add_failures(report, &mut out);
     for text in report.conflicts.iter().take(MAX_EDITS).flat_map(ConflictReport::lines) {
         line(&mut out, &text);
@@ -40,14 +38,8 @@ pub fn plain_text(report: &Report) -> String {
     for warning in &report.warnings {
         line(&mut out, &format!("warning: {warning}"));
     }
-    for file in report
-        .files
-        .iter()
-        .filter(|_| report.is_success() || report.outcome == Outcome::Refused(Refused::StaleFile))
-    {
-        add_file(file, report.status(), &mut out);
-    }
-    if let Some(diff) = &report.diff {
+    if let Some(diff) = report.diff.as_ref().filter(|_| report.needs_diff()) {
+        report.files.iter().for_each(|file| add_recovered(file, &mut out));
         out.push_str(&truncate_diff(diff));
     }
     out.truncate(out.trim_end_matches('\n').len());
@@ -57,6 +49,27 @@ pub fn plain_text(report: &Report) -> String {
 fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push('\n');
+}
+
+/// The change's id and the files' versions, in one line if there is one file.
+fn add_ids(report: &Report, out: &mut String) {
+    let change = report.change.map(|change| format!("change {change}"));
+    let has_versions = report.is_success() || report.outcome == Outcome::Refused(Refused::StaleFile);
+    let label = if report.status() == Status::WouldApply { "version after" } else { "version" };
+    let versions = report.files.iter().filter(|_| has_versions).filter_map(|file| Some((file, file.hash?)));
+    match &versions.collect::<Vec<_>>()[..] {
+        [(_, hash)] if report.files.len() == 1 => {
+            let version = format!("{label} {}", hash.short());
+            line(out, &change.into_iter().chain([version]).collect::<Vec<_>>().join(", "));
+        }
+        versions => {
+            change.iter().for_each(|change| line(out, change));
+            for (file, hash) in versions {
+                let path = file.moved_to.as_ref().unwrap_or(&file.path);
+                line(out, &format!("{label} of `{path}`: {}", hash.short()));
+            }
+        }
+    }
 }
 
 fn prefix(report: &Report) -> &'static str {
@@ -76,9 +89,11 @@ fn add_failures(report: &Report, out: &mut String) {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
+        let hides_previews = failure.has_equal_candidates();
         for (number, candidate) in (1..).zip(&failure.candidates) {
-            line(out, &format!("candidate {number}, {}:", candidate.lines));
-            for text in candidate.preview.lines() {
+            let end = if hides_previews { "" } else { ":" };
+            line(out, &format!("candidate {number}, {}{end}", candidate.describe_place()));
+            for text in candidate.preview.lines().filter(|_| !hides_previews) {
                 line(out, &format!("    {text}"));
             }
             for difference in candidate.differences.iter().map(ToString::to_string) {
@@ -100,19 +115,20 @@ fn add_failures(report: &Report, out: &mut String) {
     }
 }
 
-fn add_file(file: &FileReport, status: Status, out: &mut String) {
-    for edit in file.edits.iter().filter(|_| file.edits.len() > 1).take(MAX_EDITS) {
-        let places: Vec<String> = edit.places.iter().take(10).map(|place| place.before.to_string()).collect();
-        let more = if edit.occurrences > places.len() { ", …" } else { "" };
-        let rung = if edit.rung > Rung::Exact { " (recovered)" } else { "" };
-        line(out, &format!("- edit {}: {}{more}{rung}", edit.edit, places.join(", ")));
+/// Which edits of a batch were recovered.
+fn add_recovered(file: &FileReport, out: &mut String) {
+    if file.edits.len() < 2 {
+        return;
     }
-    if file.edits.len() > MAX_EDITS {
-        line(out, &format!("- … and {} more edits", file.edits.len() - MAX_EDITS));
+    let recovered = file.edits.iter().filter(|edit| edit.rung > Rung::Exact);
+    let mut numbers: Vec<String> = recovered.map(|edit| edit.edit.to_string()).take(MAX_EDITS + 1).collect();
+    if numbers.len() > MAX_EDITS {
+        numbers[MAX_EDITS] = "…".into();
     }
-    if let Some(hash) = file.hash {
-        let label = if status == Status::WouldApply { "version after" } else { "version" };
-        line(out, &format!("{label} of `{}`: {hash}", file.moved_to.as_ref().unwrap_or(&file.path)));
+    match &numbers[..] {
+        [] => {}
+        [number] => line(out, &format!("recovered: edit {number}")),
+        numbers => line(out, &format!("recovered: edits {}", numbers.join(", "))),
     }
 }
 
@@ -140,29 +156,61 @@ fn truncate_line(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
-/// Lines `first` to `last` of a file with their numbers, up to the plan's budget; below them what is needed to edit the
-/// file: its version, and line endings and encoding if unusual.
-pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan) -> String {
-    let count = snapshot.line_count();
+/// Lines `first` to `last` of a file of `size` bytes, most of which was not read; `text` is those lines.
+pub(crate) fn numbered_excerpt(
+    text: &str,
+    first: usize,
+    last: usize,
+    size: usize,
+    plan: &ReadPlan,
+) -> String {
+    let (mut out, shown) = number_lines(text.lines().map(Cow::Borrowed), first, plan);
+    let read_on = if shown < last { format!("; read on from line {}", shown + 1) } else { String::new() };
+    let _ = writeln!(out, "[lines {first}-{shown} of a file of {size} bytes{read_on}]");
+    out.push_str("version: not computed for a part of a large file; `get_file_info` returns it");
+    out
+}
+
+/// Lines with their numbers from `first`, as many as the plan's budget allows but at least one, and the number of the last one.
+fn number_lines<'t>(
+    lines: impl Iterator<Item = Cow<'t, str>>,
+    first: usize,
+    plan: &ReadPlan,
+) -> (String, usize) {
     let mut out = String::new();
-    let mut shown = first.saturating_sub(1);
-    for number in first..=last.min(count) {
-        let text = snapshot.line(number);
+    let mut last_shown = first.saturating_sub(1);
+    for (number, text) in (first..).zip(lines) {
         if out.len() + text.len() > plan.budget && number > first {
             break;
         }
-        let _ = writeln!(out, "{number:>6}\t{}", truncate_line(&text, plan.budget));
-        shown = number;
+        let shown = truncate_line(&text, plan.budget);
+        let _ = match plan.prefix {
+            LinePrefix::Number => writeln!(out, "{number:>6}\t{shown}"),
+            LinePrefix::Colon => writeln!(out, "{number}: {shown}"),
+            LinePrefix::Hash => writeln!(out, "{}|{shown}", LineAnchor::of(number, &text)),
+            LinePrefix::None => writeln!(out, "{shown}"),
+        };
+        last_shown = number;
     }
-    if shown < last.min(count) {
-        let _ = writeln!(out, "[lines {first}-{shown} of {count}; read on from line {}]", shown + 1);
+    (out, last_shown)
+}
+
+/// Lines `first` to `last` of a file with their numbers, up to the plan's budget; below them what is needed to edit the
+/// file: its version, and line endings and encoding if unusual. Returns the text and the last line shown.
+pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &ReadPlan) -> (String, usize) {
+    let count = snapshot.line_count();
+    let lines = (first..=last.min(count)).map(|number| snapshot.line(number));
+    let (mut out, last_shown) = number_lines(lines, first, plan);
+    if last_shown < last.min(count) || (plan.last.is_none() && last < count) {
+        let _ =
+            writeln!(out, "[lines {first}-{last_shown} of {count}; read on from line {}]", last_shown + 1);
     } else if first > 1 || last < count {
-        let _ = writeln!(out, "[lines {first}-{shown} of {count}]");
+        let _ = writeln!(out, "[lines {first}-{last_shown} of {count}]");
     } else if count == 0 {
         out.push_str("[the file is empty]\n");
     }
     if plan.footer == Footer::Version {
-        let _ = writeln!(out, "version: {}", snapshot.hash());
+        let _ = writeln!(out, "version: {}", snapshot.hash().short());
     }
     let newlines = snapshot.newlines();
     if newlines.is_mixed() {
@@ -178,7 +226,7 @@ pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &Rea
         out.push_str("no newline at end of file\n");
     }
     out.pop();
-    out
+    (out, last_shown)
 }
 
 impl FailureReport {
@@ -189,9 +237,23 @@ impl FailureReport {
         if apart > 1 { apart } else { self.matches.unwrap_or_default() }
     }
 
-    /// The lines of the matches, as a sentence on a new line.
+    /// The lines of the matches, as a sentence on a new line; below it, what tells the first of them apart.
     pub fn list_match_lines(&self) -> String {
-        format!("\nFound at {}.", list_lines(&self.lines, 12, false))
+        format!("\nFound at {}.{}", list_lines(&self.lines, 12, false), self.describe_landmarks())
+    }
+
+    /// What tells the first matches apart, each on a new line; empty if nothing does.
+    pub fn describe_landmarks(&self) -> String {
+        let told_apart = self.candidates.iter().filter(|candidate| candidate.landmark.is_some());
+        told_apart.map(|candidate| format!("\n- {}", candidate.describe_place())).collect()
+    }
+
+    /// Whether the candidates have the same text, so that only their surroundings tell them apart.
+    fn has_equal_candidates(&self) -> bool {
+        let mut candidates = self.candidates.iter();
+        candidates.next().is_some_and(|first| {
+            first.landmark.is_some() && candidates.all(|other| other.preview == first.preview)
+        })
     }
 
     /// The closest places, each after `separator`; `new` is the dialect's name for the new text.

@@ -59,6 +59,12 @@ impl Snapshots {
         }
     }
 
+    /// A large file that was found to have changed since it was read.
+    pub fn changed_file(&self) -> Option<&FilePath> {
+        let has_changed = |found: &Option<Snapshot>| found.as_ref().is_some_and(Snapshot::has_changed);
+        self.files.iter().find(|(_, found)| has_changed(found)).map(|(path, _)| path)
+    }
+
     /// The bytes that a change starts from; empty if it creates a file.
     pub fn bytes_before(&self, change: &FileChange) -> &[u8] {
         self.before(change).map_or(&[], Snapshot::bytes)

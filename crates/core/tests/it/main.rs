@@ -1,5 +1,6 @@
 //! The integration tests, in one binary.
 
+mod answers;
 mod bounded;
 mod cancel;
 mod consent;
@@ -7,6 +8,7 @@ mod examples;
 mod fuzz_targets;
 mod gauntlet;
 mod hunks;
+mod large_files;
 mod laws;
 mod models;
 mod newlines;

@@ -5,6 +5,7 @@
 
 mod agent_q;
 mod forge;
+mod hashline;
 mod phoenix;
 mod xzatoma;
 

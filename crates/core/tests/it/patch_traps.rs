@@ -258,3 +258,31 @@ fn refuses_placeholders_and_replacements_that_shrink_the_file() {
 fn does_not_apply_to_another_file() {
     assert_refused(&[("f", b"x\n"), ("g", b"a\nb\n")], &diff("@@ -1,2 +1,2 @@", " a\n-b\n+c\n"), "no_match");
 }
+
+/// A context line that the file does not have may open a block, if the change is not in that block.
+#[test]
+fn an_extra_context_line_may_open_a_block_beside_the_change() {
+    let file = "fn run() {\n    first_call();\n    second_call();\n    third_call();\n}\n\n#[test]\nfn works() {\n    fourth_call();\n}\n";
+    let patch = |extra_above: &str, extra_below: &str| {
+        format!(
+            "*** Begin Patch\n*** Update File: f\n@@\n fn run() {{\n     first_call();\n{extra_above}     second_call();\n-    third_call();\n+    fifth_call();\n }}\n \n #[test]\n{extra_below} fn works() {{\n     fourth_call();\n*** End Patch\n"
+        )
+    };
+    let after = file.replace("third_call", "fifth_call");
+    for below in [" export interface Box {\n", " while (waiting) {\n", " get(forever.layer(\n"] {
+        assert_applies(file.as_bytes(), &patch("", below), after.as_bytes());
+    }
+    // Above it, the change may be meant for that block.
+    for above in [
+        "     while waiting {\n",
+        " fn other() {\n",
+        " static int other(int a)\n",
+        " ## Other\n",
+        " [other]\n",
+    ] {
+        assert_refused(&[("f", file.as_bytes())], &patch(above, ""), "no_match");
+    }
+    // A heading that the file has instead is the mark of another block.
+    let other = file.replace("#[test]\nfn works() {", "#[test]\nfn fails() {");
+    assert_refused(&[("f", other.as_bytes())], &patch("", ""), "no_match");
+}

@@ -412,3 +412,68 @@ fn clipboards_move_text_within_one_request() {
     let kept = rig.journal.recall("plans", "clipboard/").unwrap();
     assert_eq!(kept, [("clipboard/x".to_owned(), "    moved()\n".to_owned())]);
 }
+
+/// The report of edits whose texts are whole lines, in the order of the file.
+fn edit_in_order(text: &str, edits: &[(&str, &str)]) -> (Report, String) {
+    let mut rig = Rig::with(&[("a", text)]);
+    rig.rules = Some(EditRules { batch: Batch::InOrder, ..EditRules::NATIVE });
+    let operation = |&(old, new): &(&str, &str)| Operation::Replace {
+        old: old.into(),
+        new: new.into(),
+        which: Which::UniqueLines,
+        within: None,
+    };
+    let report = rig.edit(vec![file("a", edits.iter().map(operation).collect())]);
+    (report, String::from_utf8(rig.files.get(&path("a")).unwrap()).unwrap())
+}
+
+#[test]
+fn the_order_of_edits_settles_an_ambiguity_if_one_match_is_left() {
+    let text = "a\nx\nb\nx\nc\nx\n";
+    let (report, after) = edit_in_order(text, &[("c\n", "C\n"), ("x\n", "y\n")]);
+    assert_eq!((report.status(), after.as_str()), (Status::Applied, "a\nx\nb\nx\nC\ny\n"));
+    assert!(report.warnings.iter().any(|warning| warning.contains("lines 2, 4, 6")), "{:?}", report.warnings);
+    // Two are left below `b`, none is settled without an edit before it, and none is left below the last line.
+    for edits in [&[("b\n", "B\n"), ("x\n", "y\n")][..], &[("x\n", "y\n"), ("c\n", "C\n")]] {
+        let (report, after) = edit_in_order(text, edits);
+        assert_eq!((report.code(), after.as_str()), ("ambiguous", text));
+    }
+    let (report, _) = edit_in_order("x\na\nx\nb\n", &[("b\n", "B\n"), ("x\n", "y\n")]);
+    assert_eq!(report.code(), "ambiguous");
+}
+
+#[test]
+fn a_match_that_needs_recovery_does_not_settle_an_ambiguity() {
+    // Exactly, `x` is only above. Below there is an indented one.
+    let text = "x\na\nx\nb\n    x\n";
+    let (report, after) = edit_in_order(text, &[("b\n", "B\n"), ("x\n", "z\n")]);
+    assert_eq!((report.code(), after.as_str()), ("ambiguous", text));
+}
+
+#[test]
+fn whole_lines_do_not_match_the_end_of_a_line() {
+    let (report, after) = edit_in_order("max = 1\n", &[("x = 1\n", "x = 2\n")]);
+    assert_eq!((report.code(), after.as_str()), ("no_match", "max = 1\n"));
+    let (report, after) = edit_in_order("max = 1\n  x = 1\n", &[("x = 1\n", "x = 2\n")]);
+    assert_eq!((report.status(), after.as_str()), (Status::Applied, "max = 1\n  x = 2\n"));
+}
+
+#[test]
+fn a_stated_number_of_matches_must_be_right() {
+    let edit = |text: &str, count| {
+        let rig = Rig::with(&[("a", text)]);
+        let operation = Operation::Replace {
+            old: "x".into(),
+            new: "y".into(),
+            which: Which::Exactly(count),
+            within: None,
+        };
+        (rig.edit(vec![file("a", vec![operation])]), rig.files.get(&path("a")).unwrap())
+    };
+    let (report, after) = edit("x x\nx\n", 3);
+    assert_eq!((report.status(), &after[..]), (Status::Applied, &b"y y\ny\n"[..]));
+    let (report, after) = edit("x x\nx\n", 2);
+    assert_eq!((report.code(), &after[..]), ("wrong_count", &b"x x\nx\n"[..]));
+    assert_eq!((&report.failures[0].lines[..], report.failures[0].matches), (&[1, 1, 2][..], Some(3)));
+    assert_eq!(edit("z\n", 2).0.code(), "no_match");
+}

@@ -1,8 +1,8 @@
 //! Proposals and their review, in memory.
 
 use serde_json::json;
-use slipstitch_core::engine::{Answer, Engine, Request};
-use slipstitch_core::guard::Policy;
+use slipstitch_core::engine::{Answer, Engine, HunkVerdict, Request, Verdict};
+use slipstitch_core::guard::{Conditions, ConsentRule, Policy, Rule};
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::approver::Auto;
@@ -68,7 +68,12 @@ fn an_accepted_proposal_is_applied_exactly_once() {
     let decision = rig.journal.proposal(id).unwrap().unwrap().decision;
     assert_eq!(
         decision,
-        Some(ProposalDecision::Accepted { by: "ada".into(), change: entry.id, left_out: Vec::new() })
+        Some(ProposalDecision::Accepted {
+            by: "ada".into(),
+            change: entry.id,
+            left_out: Vec::new(),
+            edited: Vec::new()
+        })
     );
     assert_eq!(rig.engine().accept(id, "ada").code(), "already_settled");
     assert_eq!(rig.engine().reject(id, "ada", None).code(), "already_settled");
@@ -78,7 +83,9 @@ fn an_accepted_proposal_is_applied_exactly_once() {
 #[test]
 fn accepting_one_proposal_makes_another_for_the_same_file_stale() {
     let rig = Rig::with("one\n");
-    let (first, second) = (rig.propose(), rig.propose());
+    let first = rig.propose();
+    let other = json!({"path": "a", "new_content": "2\n"});
+    let second = rig.call("propose_file_edit", other).report.proposal.unwrap();
     assert_eq!(rig.engine().accept(first, "ada").status(), Status::Applied);
     let report = rig.engine().accept(second, "ada");
     assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
@@ -287,4 +294,168 @@ proptest::proptest! {
             proptest::prop_assert_eq!(rig.text(), new.into_bytes());
         }
     }
+}
+
+#[test]
+fn two_proposals_for_different_lines_are_both_acceptable() {
+    let rig = Rig::with(TEN);
+    let propose = |from: &str, to: &str| {
+        let report =
+            rig.call("propose_file_edit", json!({"path": "a", "new_content": TEN.replace(from, to)})).report;
+        report.proposal.unwrap()
+    };
+    let (first, second) = (propose("1\n2\n", "one\nand\n2\n"), propose("\n9\n", "\nnine\n"));
+    assert_eq!(rig.engine().accept(first, "ada").status(), Status::Applied);
+    let report = rig.engine().accept(second, "ada");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
+    assert_eq!(rig.text(), TEN.replace("1\n2\n", "one\nand\n2\n").replace("\n9\n", "\nnine\n").into_bytes());
+    assert!(report.warnings.iter().any(|warning| warning.contains("carried over")), "{:?}", report.warnings);
+    let diff = report.diff.unwrap();
+    assert!(diff.contains("@@ -7,7 +7,7 @@"), "the lines where it is now: {diff}");
+}
+
+#[test]
+fn a_proposal_follows_its_lines_through_another_program_s_change() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    let foreign = |text: &str| text.replace("\n5\n", "\nfive\nand a half\n");
+    rig.files.put(&a(), foreign(TEN));
+    let report = rig.engine().accept(id, "ada");
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
+    let expected = TEN.replace("1\n2\n", "one\nand\n2\n").replace("\n9\n", "\nnine\n").replace("17\n", "");
+    assert_eq!(rig.text(), foreign(&expected).into_bytes());
+}
+
+#[test]
+fn a_change_of_the_proposal_s_own_lines_is_shown_and_its_hunk_can_be_left_out() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    let now = TEN.replace("\n9\n", "\n9 and a half\n");
+    rig.files.put(&a(), now.as_str());
+    let report = rig.engine().accept(id, "ada");
+    assert_eq!((report.status(), report.code()), (Status::Refused, "stale_file"));
+    let conflict = &report.conflicts[0];
+    assert_eq!(
+        (conflict.line, conflict.left.as_str(), conflict.now.as_str()),
+        (9, "nine\n", "9 and a half\n")
+    );
+    assert_eq!(rig.text(), now.as_bytes());
+    let report = rig.engine().accept_hunks(id, "ada", &[1, 3]);
+    assert_eq!(report.status(), Status::Applied, "{report:?}");
+    assert_eq!(rig.text(), now.replace("1\n2\n", "one\nand\n2\n").replace("17\n", "").into_bytes());
+}
+
+#[test]
+fn an_edit_of_another_word_in_the_same_line_is_a_conflict_too() {
+    let rig = Rig::with("alpha beta gamma\n2\n");
+    let new = "ALPHA beta gamma\n2\n";
+    let id = rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report.proposal.unwrap();
+    rig.files.put(&a(), "alpha beta GAMMA\n2\n");
+    assert_eq!(rig.engine().accept(id, "ada").code(), "stale_file");
+    assert_eq!(rig.text(), b"alpha beta GAMMA\n2\n");
+}
+
+fn edited(hunk: usize, text: &str) -> Verdict {
+    let hunks = [(hunk, HunkVerdict::Edit { text: text.into() })].into();
+    Verdict { hunks, others: HunkVerdict::Accept }
+}
+
+#[test]
+fn an_edited_hunk_is_written_as_edited() {
+    for (old, text, expected) in [
+        (TEN.to_owned(), "NINE\nand more", TEN.replace("\n9\n", "\nNINE\nand more\n")),
+        (
+            TEN.replace('\n', "\r\n"),
+            "NINE\r\nmore\n",
+            TEN.replace("\n9\n", "\nNINE\nmore\n").replace('\n', "\r\n"),
+        ),
+        (TEN.to_owned(), "", TEN.replace("\n9\n", "\n")),
+    ] {
+        let rig = Rig::with(&old);
+        let id = propose_three_hunks(&rig);
+        let mut verdict = edited(2, text);
+        verdict.others = HunkVerdict::Reject { reason: Some("not now".into()) };
+        let report = rig.engine().decide(id, "ada", &verdict);
+        assert_eq!(report.status(), Status::Applied, "{report:?}");
+        assert_eq!(String::from_utf8(rig.text()).unwrap(), expected);
+        assert_eq!(report.edited_hunks, [2]);
+        assert_eq!(left_out(&report), [(1, Some("not now")), (3, Some("not now"))]);
+        let decision = rig.journal.proposal(id).unwrap().unwrap().decision.unwrap().to_string();
+        assert!(decision.ends_with(", with hunk 2 edited"), "{decision}");
+    }
+}
+
+#[test]
+fn a_created_file_can_be_edited_and_a_deleted_one_cannot() {
+    let rig = Rig::default();
+    let arguments = json!({"path": "a", "content": "one\n"});
+    let mut policy = Policy::default();
+    let rule = Rule::new(Conditions::default(), ConsentRule::Ask, None, "rule 1 in config.toml".into());
+    policy.rules.user.push(rule.unwrap());
+    let rig = Rig { policy, ..rig };
+    let id = rig.call("create_file", arguments).report.proposal.unwrap();
+    let report = rig.engine().decide(id, "ada", &edited(1, "two\n"));
+    assert_eq!((report.status(), rig.text()), (Status::Applied, b"two\n".to_vec()), "{report:?}");
+    let id = rig.call("delete_file", json!({"path": "a"})).report.proposal.unwrap();
+    let report = rig.engine().decide(id, "ada", &edited(1, "x"));
+    assert_eq!(report.code(), "bad_request", "{report:?}");
+    assert_eq!(rig.text(), b"two\n");
+}
+
+#[test]
+fn hunks_edited_back_to_the_old_text_leave_nothing_to_apply() {
+    let rig = Rig::with("1\n2\n");
+    let arguments = json!({"path": "a", "new_content": "1\ntwo\n"});
+    let id = rig.call("propose_file_edit", arguments).report.proposal.unwrap();
+    assert_eq!(rig.engine().decide(id, "ada", &edited(1, "2\n")).code(), "bad_request");
+    assert_eq!(rig.journal.proposals().unwrap().len(), 1);
+}
+
+#[test]
+fn rejecting_hunk_by_hunk_rejects_the_proposal_with_all_reasons() {
+    let rig = Rig::with(TEN);
+    let id = propose_three_hunks(&rig);
+    let reject = |reason: &str| HunkVerdict::Reject { reason: Some(reason.into()) };
+    let verdict = Verdict { hunks: [(1, reject("no")), (2, reject("wrong"))].into(), others: reject("no") };
+    let report = rig.engine().decide(id, "ada", &verdict);
+    assert_eq!(report.message, format!("{id} was rejected by ada: no; wrong"));
+    assert_eq!(rig.text(), TEN.as_bytes());
+}
+
+#[test]
+fn the_same_call_sent_again_gets_the_decision_once() {
+    let rig = Rig::with("one\n");
+    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+    let first = call();
+    let again = call();
+    assert_eq!((again.code(), again.proposal), ("pending_review", first.proposal), "no second proposal");
+    assert_eq!(rig.journal.proposals().unwrap().len(), 1);
+    rig.engine().reject(first.proposal.unwrap(), "ada", Some("keep the word"));
+    let told = call();
+    assert_eq!(told.code(), "declined");
+    assert!(told.message.contains("keep the word"), "{}", told.message);
+    // Told once; after that it is a new request.
+    let second = call();
+    assert_eq!(second.code(), "pending_review");
+    assert_ne!(second.proposal, first.proposal);
+    rig.engine().accept(second.proposal.unwrap(), "ada");
+    let told = call();
+    assert_eq!((told.status(), told.proposal), (Status::Applied, second.proposal), "{told:?}");
+    assert!(told.message.contains("accepted by ada as c1"), "{}", told.message);
+    assert_eq!(rig.journal.list(&Filter::default()).unwrap().len(), 1);
+    assert_eq!(call().code(), "no_change");
+}
+
+#[test]
+fn another_session_does_not_get_the_decision() {
+    let rig = Rig::with("one\n");
+    let id = rig.propose();
+    rig.engine().reject(id, "ada", None);
+    let request = Request {
+        dialect: "agent-q".into(),
+        tool: "propose_file_edit".into(),
+        arguments: json!({"path": "a", "new_content": "1\n"}),
+    };
+    let other = rig.engine().session("other").call(request, &mut Auto).report;
+    assert_eq!(other.code(), "pending_review");
 }

@@ -14,36 +14,37 @@ pub(super) struct EditFile {
     pub(super) new_str: String,
     /// What this change does (for logging).
     pub(super) description: Option<String>,
-    /// If true, the user reviews the change before it is applied. Set it for a risky change or when the user asks for it.
+    /// Have the user review it before it is applied.
     pub(super) propose: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ProposeFileEdit {
-    /// File path (relative to project root). The file must exist.
+    /// File path (relative to project root).
     pub(super) path: String,
-    /// The complete new content of the file. Use it instead of original and modified.
+    /// The whole new content, instead of original and modified.
     pub(super) new_content: Option<String>,
-    /// The text to replace: the whole file, or a part that occurs exactly once. It must match the current file.
+    /// The text to replace, which occurs exactly once.
     pub(super) original: Option<String>,
-    /// The text that replaces original.
+    /// Its replacement.
     pub(super) modified: Option<String>,
-    /// What this change does (shown to the user who reviews it).
+    /// What this change does (for the reviewer).
     pub(super) description: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct InsertAtLine {
-    /// File path (relative to project root). The file must exist.
+    /// File path (relative to project root).
     pub(super) path: String,
-    /// Insert after this line, counting from 1. 0 is the start of the file, -1 its end.
+    /// Insert after this line; 0 is the start of the file, -1 its end.
     #[schemars(range(min = -1))]
     pub(super) line: i64,
-    /// The lines to insert. A missing final newline is added, except at the end of a file that has none.
+    /// The lines to insert.
     pub(super) content: String,
     /// What this change does (for logging).
     pub(super) description: Option<String>,
-    /// If true, the user reviews the change before it is applied.
+    /// Have the user review it before it is applied.
+    #[schemars(extend("x-unlisted" = true))]
     pub(super) propose: Option<bool>,
 }
 
@@ -51,10 +52,10 @@ pub(super) struct InsertAtLine {
 pub(super) struct ReadFile {
     /// File path (relative to project root).
     pub(super) path: String,
-    /// The first line to show, counting from 1. Default: the start of the file.
+    /// First line to show, from 1.
     #[schemars(range(min = 1))]
     pub(super) start_line: Option<usize>,
-    /// The last line to show (inclusive). Default: the end of the file.
+    /// Last line to show.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
 }
@@ -67,11 +68,13 @@ pub(super) struct GetFileInfo {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ListDirectory {
-    /// Folder path (relative to project root). Default: the project root.
+    /// Folder path (default: project root).
     pub(super) path: Option<String>,
-    /// If false, names that start with a dot are left out. Default: true.
+    /// Whether to show dotfiles (default true).
+    #[schemars(extend("x-unlisted" = true))]
     pub(super) show_hidden: Option<bool>,
-    /// The order: by name (the default), size (largest first), type, or modified (latest first).
+    /// The order (default name).
+    #[schemars(extend("x-unlisted" = true))]
     pub(super) sort_by: Option<SortBy>,
 }
 
@@ -98,12 +101,13 @@ impl From<SortBy> for EntryOrder {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DirectoryTree {
-    /// Folder path (relative to project root). Default: the project root.
+    /// Folder path (default: project root).
     pub(super) path: Option<String>,
     /// How many levels to show. Default: 3.
     #[schemars(range(min = 1))]
     pub(super) max_depth: Option<usize>,
-    /// If false, names that start with a dot are left out. Default: true.
+    /// Whether to show dotfiles (default true).
+    #[schemars(extend("x-unlisted" = true))]
     pub(super) show_hidden: Option<bool>,
 }
 
@@ -113,7 +117,8 @@ pub(super) struct SearchFiles {
     pub(super) pattern: String,
     /// Where to look: a folder (relative to project root). Default: the project root.
     pub(super) path: Option<String>,
-    /// If false, names that start with a dot are left out. Default: true.
+    /// Whether to show dotfiles (default true).
+    #[schemars(extend("x-unlisted" = true))]
     pub(super) show_hidden: Option<bool>,
 }
 
@@ -122,9 +127,9 @@ pub(super) struct GetProjectRoot {}
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct CreateFile {
-    /// File path (relative to project root). The file must not exist.
+    /// File path (relative to project root).
     pub(super) path: String,
-    /// The content of the file. Default: an empty file.
+    /// The content (default empty).
     pub(super) content: Option<String>,
     /// What this change does (for logging).
     pub(super) description: Option<String>,
@@ -144,6 +149,6 @@ pub(super) struct MoveFile {
 pub(super) struct DeleteFile {
     /// The file to delete (relative to project root).
     pub(super) path: String,
-    /// What this change does (shown to the user who reviews it).
+    /// What this change does (for the reviewer).
     pub(super) description: Option<String>,
 }

@@ -60,7 +60,7 @@ fn applied(input: &RenderInput<'_>) -> String {
         _ => format!("✓ Edit applied to {path}"),
     };
     let mut out = format!("{headline}\n\n{}", change(input));
-    if matches!(input.tool.name, MOVE_FILE | DELETE_FILE) {
+    if matches!(input.tool.name, CREATE_FILE | MOVE_FILE | DELETE_FILE) {
         return out.trim_end().to_owned();
     }
     let places = input.report.files.iter().flat_map(|file| &file.edits).flat_map(|edit| &edit.places);
@@ -121,8 +121,8 @@ fn pending(input: &RenderInput<'_>) -> String {
     let id = report.proposal.map_or(String::new(), |id| id.to_string());
     format!(
         "{} {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
-         The user reviews it with `slipstitch review show {id}` and decides with `slipstitch review accept {id}` or \
-         `slipstitch review reject {id}`. Do not send it again.",
+         Only the user can accept it. Sending it again does not help; continue with other work and tell the user that it \
+         waits.",
         if input.tool.name == DELETE_FILE { "Deletion of" } else { "Edit to" },
         file_argument(input),
         change(input),
@@ -163,7 +163,11 @@ fn error(input: &RenderInput<'_>) -> String {
             )
         }
         (Topic::OutsideRoot, _) => {
-            format!("Error: Path outside project root\nError: Path '{path}' is outside project root")
+            let hint = report.hint.as_deref().unwrap_or_default();
+            format!(
+                "Error: Path outside project root\nError: Path '{path}' is outside project root\n{}. {hint}",
+                report.message
+            )
         }
         (Topic::FileNotFound, _)
             if matches!(input.tool.name, LIST_DIRECTORY | DIRECTORY_TREE | SEARCH_FILES) =>
@@ -171,7 +175,8 @@ fn error(input: &RenderInput<'_>) -> String {
             format!("Error: Directory '{path}' not found\nUse list_directory without a path to see the root.")
         }
         (Topic::FileNotFound, _) => {
-            format!("Error: File '{path}' not found\nCheck the path; list_directory shows what is there.")
+            let question = report.did_you_mean().unwrap_or_else(|| "Check the path.".into());
+            format!("Error: File '{path}' not found\n{question} list_directory shows what is there.")
         }
         (Topic::NotWritable, _) if writes => {
             format!("Error: Cannot write to file\nError editing file: {}", report.message)

@@ -20,9 +20,9 @@ pub(super) const TOOL: Tool = Tool {
     name: NAME,
     aliases: &["str_replace_editor"],
     title: "View and edit files",
-    about: "Views and edits files. view shows a file with line numbers, or lists a folder. create writes a whole file, \
-            overwriting an existing one. str_replace replaces old_str, which must occur exactly once, with new_str. \
-            insert adds insert_text after line insert_line. undo_edit undoes the last change to the file.",
+    about: "Views and edits files. view shows a file with line numbers or lists a folder; create writes or overwrites a \
+            file; str_replace replaces old_str, which must occur exactly once; insert adds lines; undo_edit undoes the \
+            last change to the file.",
     effect: Effect::Replaces,
     empty_is_value: &["file_text", "new_str", "insert_text"],
     example: r#"{"command": "str_replace", "path": "src/main.py", "old_str": "retries = 3", "new_str": "retries = 5"}"#,
@@ -39,28 +39,28 @@ pub(super) const PHRASES: HintPhrases = HintPhrases {
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct CommandCall {
-    /// What to do. view: path, view_range. create: path, file_text. str_replace: path, old_str, new_str. insert: path, insert_line, insert_text. undo_edit: path.
+pub(crate) struct CommandCall {
+    /// What to do with path.
     command: Command,
-    /// The file: an absolute path inside the root, or one relative to the root. For view also a folder.
+    /// A file inside the root; for view also a folder.
     path: String,
-    /// For view: the first and the last line to show, counting from 1, such as [11, 20]; [11, -1] shows everything from line 11.
+    /// view: first and last line, such as [11, 20]; -1 is the end.
     view_range: Option<Vec<i64>>,
-    /// For create: the complete content of the file.
+    /// create: the whole content.
     file_text: Option<String>,
-    /// For str_replace: the text to replace, copied from the file without line numbers. It must occur exactly once.
+    /// str_replace: the exact text to replace.
     old_str: Option<String>,
-    /// For str_replace: the replacement. If omitted or empty, old_str is deleted.
+    /// str_replace: its replacement; empty deletes.
     new_str: Option<String>,
-    /// For insert: the line to insert after; 0 is the start of the file.
+    /// insert: the line to insert after; 0 is the start.
     insert_line: Option<usize>,
-    /// For insert: the lines to insert.
+    /// insert: the lines to insert.
     insert_text: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Command {
+pub(crate) enum Command {
     View,
     Create,
     StrReplace,
@@ -70,7 +70,7 @@ pub(super) enum Command {
 
 impl Command {
     /// The command of a call; `None` if the call is not valid or the tool has no commands.
-    pub(super) fn of(input: &RenderInput<'_>) -> Option<Self> {
+    pub(crate) fn of(input: &RenderInput<'_>) -> Option<Self> {
         (input.tool.name == NAME).then(|| Self::deserialize(&input.call["command"]).ok())?
     }
 }
@@ -100,6 +100,11 @@ const COMMANDS: &[(Command, &str, &[&str], &str)] = &[
 ];
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    parse_command(arguments, "`insert_text`")
+}
+
+/// Parses a call of a tool with these commands; `inserted` is what it calls the text to insert.
+pub(crate) fn parse_command(arguments: Arguments<'_>, inserted: &str) -> Result<Plan, ParseError> {
     let sent = arguments.fields.clone();
     let fields: CommandCall = read(arguments.fields)?;
     let command = fields.command;
@@ -142,7 +147,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
                         "Send the text to insert once, as `insert_text`.",
                     ));
                 }
-                (one, other) => one.or(other).ok_or_else(|| needs(command, "`insert_text`"))?,
+                (one, other) => one.or(other).ok_or_else(|| needs(command, inserted))?,
             };
             Operation::InsertLines { after: after.into(), text }
         }
@@ -151,7 +156,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
 }
 
 /// A valid call of the command that an invalid call names.
-pub(super) fn example(call: &Value) -> &'static str {
+pub(crate) fn example(call: &Value) -> &'static str {
     let named = COMMANDS.iter().find(|(_, name, ..)| call["command"] == *name);
     named.map_or(TOOL.example, |(.., example)| example)
 }

@@ -55,9 +55,16 @@ fn applied(input: &RenderInput<'_>) -> Vec<String> {
         }
         _ => {
             let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
-            let count = if places > 1 { format!(" in {places} places") } else { String::new() };
-            let mut out = vec![format!("Edited {path}{count}.")];
-            out.extend(changed_lines(report, "The lines around the change are now"));
+            let first = file.edits.first().and_then(|edit| edit.places.first());
+            let place = match first {
+                _ if places > 1 => format!(" in {places} places"),
+                Some(place) if place.after.count > 0 => format!(" at {}", place.after),
+                _ => String::new(),
+            };
+            let mut out = vec![format!("Edited {path}{place}.")];
+            if report.needs_diff() {
+                out.extend(changed_lines(report, "The lines around the change are now"));
+            }
             out
         }
     }
@@ -127,8 +134,9 @@ fn explain(failure: &FailureReport, names: &Names) -> String {
             let all = names.all.map_or(String::new(), |all| format!(", or {all}"));
             let context = "Add surrounding lines until it matches once";
             format!(
-                "{old} matches {count} times in {path}, at {word} {}{more}. {context}{all}.",
-                lines.join(", ")
+                "{old} matches {count} times in {path}, at {word} {}{more}. {context}{all}.{}",
+                lines.join(", "),
+                failure.describe_landmarks()
             )
         }
         (Topic::NoMatch, _) if failure.cause == Some(Cause::Whitespace) => {

@@ -17,10 +17,9 @@ pub(super) const TOOL: Tool = Tool {
     name: NAME,
     aliases: &["patch_from_file"],
     title: "Apply a unified diff to a file",
-    about: "Applies the hunks of a unified diff to one file, all or none. Send the diff in diff, or the path of a .diff \
-            or .patch file in diff_file. If the diff covers several files, only the hunks for target are applied. In \
-            strict mode context must match exactly; tolerant allows whitespace differences, fuzzy allows similar \
-            context. In every mode, removed lines must match the file, apart from whitespace.",
+    about: "Applies a unified diff to one file, all of its hunks or none. Send diff or diff_file. In strict mode context \
+            must match exactly; tolerant allows whitespace differences, fuzzy allows similar context. Removed lines must \
+            always match, apart from whitespace.",
     effect: Effect::Edits,
     empty_is_value: &[],
     example: r#"{"target": "foo.py", "diff": "--- a/foo.py\n+++ b/foo.py\n@@ -1,2 +1,3 @@\n import os\n+import sys\n \n"}"#,
@@ -30,23 +29,23 @@ pub(super) const TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct PatchFile {
-    /// The unified diff (inline). Cannot be combined with diff_file.
+    /// Unified diff content (inline)
     diff: Option<String>,
-    /// Path to a .diff or .patch file to read. Cannot be combined with diff.
+    /// Path to .diff/.patch file to read
     diff_file: Option<String>,
-    /// Path to the file to patch. The paths in the diff's headers are informational only.
+    /// Target file to patch (required)
     target: String,
-    /// How strictly the diff's lines must match the file.
+    /// Matching strictness
     #[serde(default)]
     mode: Mode,
-    /// Fuzzy mode: how similar a hunk's old lines must be to the file, from 0.5 to 1.0.
+    /// Similarity threshold for fuzzy mode (0.5-1.0)
     #[serde(default = "default_threshold")]
     #[schemars(range(min = 0.5, max = 1.0))]
     fuzzy_threshold: f64,
-    /// Refuse a diff with errors, such as wrong line counts, instead of repairing them.
+    /// Refuse a diff with wrong counts instead of repairing it
     #[serde(default)]
     strict_validation: bool,
-    /// Check whether the diff applies, without writing.
+    /// Validate without applying
     #[serde(default)]
     dry_run: bool,
 }

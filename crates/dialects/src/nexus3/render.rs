@@ -285,7 +285,8 @@ fn other(report: &Report) -> Vec<String> {
             } else {
                 format!("Error: {}", report.message)
             };
-            std::iter::once(message).chain(hint.map(str::to_owned)).collect()
+            let lines = std::iter::once(message).chain(report.did_you_mean());
+            lines.chain(hint.map(str::to_owned)).collect()
         }
         Status::Applied
         | Status::WouldApply

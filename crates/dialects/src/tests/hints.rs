@@ -38,6 +38,7 @@ fn reasons() -> Vec<Reason> {
         ambiguous(false),
         Reason::Displaced(Box::new(ambiguous(false))),
         Reason::Recount { before: 1, after: 2 },
+        Reason::WrongCount { expected: 1, count: 2, lines: vec![1, 2] },
         Reason::OutOfRange { first: 1, last: 1, count: 0 },
         Reason::OutOfRange { first: 9, last: 9, count: 1 },
         Reason::Unexpected { first: 1, last: 1, found: String::new() },

@@ -21,6 +21,9 @@ pub enum FormatError {
     /// The key that should contain the servers contains something else.
     #[error("`{0}` is not a mapping of servers")]
     NotServers(String),
+    /// The key that should contain a list contains something else.
+    #[error("`{0}` is not a list")]
+    NotAList(String),
     /// The file repeats a key, and hosts differ in which one they use.
     #[error("the key `{0}` occurs twice")]
     DuplicateKey(String),

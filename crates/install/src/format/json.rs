@@ -9,10 +9,10 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{
     CstComment, CstContainerNode, CstLeafNode, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit,
 };
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value};
 use slipstitch::core::text::Splice;
 
-use super::edit::{EntryPath, deletion, insertion};
+use super::edit::{Leaf, Place, deletion, insertion};
 use super::error::FormatError;
 use super::layout::{DEFAULT_INDENT, dominant_newline, line_indent};
 
@@ -43,34 +43,69 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     }
 }
 
-/// Adds a property to the object of servers, and that object to the document if it has none.
-pub(super) fn insert(text: &str, path: EntryPath<'_>, entry: &Value) -> Result<Vec<Splice>, FormatError> {
-    let [key, name] = path;
+/// Adds a value to its object or array, and those around it that the document does not have.
+pub(super) fn insert(text: &str, place: &Place, value: &Value) -> Result<Vec<Splice>, FormatError> {
     let root = parse_tree(text)?;
     let layout = Layout::of(text, &root);
     if root.value().is_none() {
-        return Ok(vec![layout.insert_document(&json!({key: {name: entry}}))]);
+        return Ok(vec![layout.insert_document(&place.wrap(0, value))]);
     }
     let document = root.object_value().ok_or(FormatError::NotAMapping("a JSON object"))?;
-    match document.get(key) {
-        Some(servers) => {
-            let servers = servers.object_value().ok_or_else(|| FormatError::NotServers(key.into()))?;
-            Ok(layout.insert_property(&servers, name, entry))
-        }
-        None => Ok(layout.insert_property(&document, key, &json!({name: entry}))),
+    let (container, depth) = descend(document, place)?;
+    if depth == place.parents.len() {
+        let name = match &place.leaf {
+            Leaf::Field(name) => Some(name.as_str()),
+            Leaf::Item(_) => None,
+        };
+        return Ok(layout.insert_element(&container, &Element { name, value }));
     }
+    let wrapped = place.wrap(depth + 1, value);
+    Ok(layout.insert_element(&container, &Element { name: Some(&place.parents[depth]), value: &wrapped }))
 }
 
-/// Removes a property of the object of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
-    let missing = |what: &str| FormatError::Missing(what.into());
+/// Removes a property of an object or an element of an array.
+pub(super) fn remove(text: &str, place: &Place) -> Result<Vec<Splice>, FormatError> {
+    let missing = || FormatError::Missing(place.leaf.name().into());
     // Nodes refer to their parents weakly, so the root has to outlive them.
     let root = parse_tree(text)?;
-    let document = root.object_value().ok_or_else(|| missing(key))?;
-    let servers = document.get(key).ok_or_else(|| missing(key))?;
-    let servers = servers.object_value().ok_or_else(|| FormatError::NotServers(key.into()))?;
-    let property = servers.get(name).ok_or_else(|| missing(name))?;
-    Ok(remove_property(&servers, &property))
+    let document = root.object_value().ok_or_else(missing)?;
+    let (container, depth) = descend(document, place)?;
+    if depth < place.parents.len() {
+        return Err(missing());
+    }
+    let element = match &place.leaf {
+        Leaf::Field(name) => container.as_object().and_then(|object| object.get(name)).map(CstNode::from),
+        Leaf::Item(_) => elements_of(&container)
+            .into_iter()
+            .find(|element| convert(element).is_ok_and(|value| place.leaf.matches(&value))),
+    };
+    Ok(remove_element(&container, &element.ok_or_else(missing)?))
+}
+
+/// The innermost of the place's parents that exists, and how many of them do.
+fn descend(document: CstObject, place: &Place) -> Result<(CstNode, usize), FormatError> {
+    let mut node = CstNode::from(document);
+    for (depth, key) in place.parents.iter().enumerate() {
+        let object = node.as_object().ok_or_else(|| place.wrong_container(&place.parents[depth - 1]))?;
+        match object.get(key).and_then(|property| property.value()) {
+            Some(value) => node = value,
+            None => return Ok((node, depth)),
+        }
+    }
+    let is_right_kind = if place.is_field() { node.as_object().is_some() } else { node.as_array().is_some() };
+    let last = place.parents.last().map_or("", String::as_str);
+    if is_right_kind { Ok((node, place.parents.len())) } else { Err(place.wrong_container(last)) }
+}
+
+/// The properties of an object or the elements of an array.
+fn elements_of(container: &CstNode) -> Vec<CstNode> {
+    match container {
+        CstNode::Container(CstContainerNode::Object(object)) => {
+            object.properties().into_iter().map(CstNode::from).collect()
+        }
+        CstNode::Container(CstContainerNode::Array(array)) => array.elements(),
+        _ => Vec::new(),
+    }
 }
 
 fn parse_tree(text: &str) -> Result<CstRootNode, FormatError> {
@@ -149,52 +184,52 @@ impl<'a> Layout<'a> {
         insertion(text.len(), format!("{gap}{}{newline}", self.pretty(value, "")))
     }
 
-    /// Adds a property at the end of an object.
-    fn insert_property(&self, object: &CstObject, name: &str, value: &Value) -> Vec<Splice> {
-        let Some(last) = object.properties().pop().map(CstNode::from) else {
-            return vec![self.insert_only_property(object, name, value)];
+    /// Adds an element at the end of an object or array.
+    fn insert_element(&self, container: &CstNode, element: &Element<'_>) -> Vec<Splice> {
+        let Some(last) = elements_of(container).pop() else {
+            return vec![self.insert_only_element(container, element)];
         };
         let comma = last.trailing_comma().map(CstNode::from);
-        // Comments behind the last property or its comma stay on that line.
+        // Comments behind the last element or its comma stay on that line.
         let comments = comma.as_ref().unwrap_or(&last).trailing_comments_same_line().last();
         let is_below_line_comment = comments.as_ref().is_some_and(CstComment::is_line_comment);
-        let property = if is_below_line_comment || starts_with_newline(object) {
+        let text = if is_below_line_comment || starts_with_newline(container) {
             let indent = line_indent(self.text, start_of(&last));
-            format!("{}{indent}{}", self.newline, self.pretty_property(name, value, indent))
+            format!("{}{indent}{}", self.newline, self.pretty_element(element, indent))
         } else {
-            format!(" {}", compact_property(name, value))
+            format!(" {}", element.compact())
         };
         let end_of_comments = comments.map(|comment| end_of(&comment.into()));
         match comma {
             Some(comma) => {
                 let at = end_of_comments.unwrap_or_else(|| end_of(&comma));
-                vec![insertion(at, format!("{property},"))]
+                vec![insertion(at, format!("{text},"))]
             }
             None => {
                 let at = end_of_comments.unwrap_or_else(|| end_of(&last));
-                vec![insertion(end_of(&last), ","), insertion(at, property)]
+                vec![insertion(end_of(&last), ","), insertion(at, text)]
             }
         }
     }
 
-    /// Adds a property to an object that has none, after the comments in it.
-    fn insert_only_property(&self, object: &CstObject, name: &str, value: &Value) -> Splice {
-        let (at, end) = inner_end(object);
+    /// Adds an element to an object or array that has none, after the comments in it.
+    fn insert_only_element(&self, container: &CstNode, element: &Element<'_>) -> Splice {
+        let (at, end) = inner_end(container);
         if self.is_one_line {
-            return insertion(at, compact_property(name, value));
+            return insertion(at, element.compact());
         }
-        let outer = line_indent(self.text, start_of(&object.clone().into()));
+        let outer = line_indent(self.text, start_of(container));
         let indent = format!("{outer}{}", self.indent);
         let closing = match self.text[at..end].contains('\n') {
             true => String::new(),
             false => format!("{}{outer}", self.newline),
         };
-        let property = self.pretty_property(name, value, &indent);
-        insertion(at, format!("{}{indent}{property}{closing}", self.newline))
+        let text = self.pretty_element(element, &indent);
+        insertion(at, format!("{}{indent}{text}{closing}", self.newline))
     }
 
-    fn pretty_property(&self, name: &str, value: &Value, indent: &str) -> String {
-        format!("{}: {}", Value::from(name), self.pretty(value, indent))
+    fn pretty_element(&self, element: &Element<'_>, indent: &str) -> String {
+        format!("{}{}", element.prefix(), self.pretty(element.value, indent))
     }
 
     /// A value on several lines, all but the first indented by `indent`.
@@ -210,21 +245,35 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn compact_property(name: &str, value: &Value) -> String {
-    format!("{}: {value}", Value::from(name))
+/// A property, or an element of an array, which has no name.
+struct Element<'a> {
+    name: Option<&'a str>,
+    value: &'a Value,
 }
 
-/// Removes a property with the whitespace before it and one comma.
-fn remove_property(object: &CstObject, property: &CstObjectProp) -> Vec<Splice> {
-    let children = object.children();
+impl Element<'_> {
+    fn prefix(&self) -> String {
+        self.name.map(|name| format!("{}: ", Value::from(name))).unwrap_or_default()
+    }
+
+    /// The element on one line.
+    fn compact(&self) -> String {
+        format!("{}{}", self.prefix(), self.value)
+    }
+}
+
+/// Removes an element with the whitespace before it and one comma.
+fn remove_element(container: &CstNode, node: &CstNode) -> Vec<Splice> {
+    let children = container.children();
+    let elements = elements_of(container);
     let has_comments = children.iter().any(CstNode::is_comment);
-    if object.properties().len() == 1 && !has_comments {
+    if elements.len() == 1 && !has_comments {
         return vec![deletion(end_of(&children[0])..start_of(&children[children.len() - 1]))];
     }
-    let node = CstNode::from(property.clone());
-    let comma = property.trailing_comma().map(CstNode::from);
-    let entry = deletion(start_of_blank_before(&node, comma.as_ref())..end_of(&node));
-    let comma_before = || property.previous_property()?.trailing_comma().map(CstNode::from);
+    let comma = node.trailing_comma().map(CstNode::from);
+    let entry = deletion(start_of_blank_before(node, comma.as_ref())..end_of(node));
+    let before = elements.iter().take_while(|element| start_of(element) < start_of(node)).last();
+    let comma_before = || before?.trailing_comma().map(CstNode::from);
     match (comma, comma_before()) {
         (Some(comma), _) => vec![entry, delete_node(&comma)],
         (None, Some(comma)) => vec![delete_node(&comma), entry],
@@ -252,11 +301,11 @@ fn delete_node(node: &CstNode) -> Splice {
     deletion(start_of(node)..end_of(node))
 }
 
-/// Whether the first property of an object is below the opening brace.
-fn starts_with_newline(object: &CstObject) -> bool {
-    let children = object.children();
-    let mut before_first =
-        children.iter().take_while(|node| node.is_trivia() || node.token_char() == Some('{'));
+/// Whether the first element of an object or array is below the opening bracket.
+fn starts_with_newline(container: &CstNode) -> bool {
+    let children = container.children();
+    let is_opening = |node: &CstNode| matches!(node.token_char(), Some('{' | '['));
+    let mut before_first = children.iter().take_while(|node| node.is_trivia() || is_opening(node));
     before_first.any(CstNode::is_newline)
 }
 
@@ -264,10 +313,10 @@ fn is_blank(node: &CstNode) -> bool {
     node.is_whitespace() || node.is_newline()
 }
 
-/// Where the content of an object ends, without trailing whitespace, and where its closing brace is.
-fn inner_end(object: &CstObject) -> (usize, usize) {
-    let start = start_of(&object.clone().into());
-    let children = object.children();
+/// Where the content of an object or array ends, without trailing whitespace, and where its closing bracket is.
+fn inner_end(container: &CstNode) -> (usize, usize) {
+    let start = start_of(container);
+    let children = container.children();
     let inner = &children[..children.len() - 1];
     let blank = inner.iter().rev().take_while(|node| is_blank(node)).map(length_of).sum::<usize>();
     let end = start + inner.iter().map(length_of).sum::<usize>();
@@ -292,15 +341,65 @@ fn length_of(node: &CstNode) -> usize {
 mod tests {
     use super::*;
     use crate::format::edit::apply;
+    use serde_json::json;
 
-    const PATH: EntryPath<'static> = ["mcp", "slipstitch"];
+    fn place() -> Place {
+        Place::field(&["mcp"], "slipstitch")
+    }
 
     fn add(text: &str) -> String {
-        apply(text, insert(text, PATH, &json!({"on": true})).unwrap()).unwrap()
+        apply(text, insert(text, &place(), &json!({"on": true})).unwrap()).unwrap()
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, &place()).unwrap()).unwrap()
+    }
+
+    /// Adds an item to a list two levels down and removes it again.
+    fn add_item(text: &str) -> String {
+        let place = Place::item(&["permissions", "deny"], "Edit");
+        let after = apply(text, insert(text, &place, &json!("Edit")).unwrap()).unwrap();
+        let document = parse(&after).unwrap();
+        assert_eq!(place.find(&document), Ok(Some(json!("Edit"))), "{after}");
+        after
+    }
+
+    #[test]
+    fn an_added_item_matches_the_list_s_layout() {
+        for (before, after) in [
+            ("{\"a\":1}", "{\"a\":1, \"permissions\": {\"deny\":[\"Edit\"]}}"),
+            (
+                "{\n  \"permissions\": {}\n}\n",
+                "{\n  \"permissions\": {\n    \"deny\": [\n      \"Edit\"\n    ]\n  }\n}\n",
+            ),
+            (
+                "{\n  \"permissions\": {\n    \"deny\": [\"A\"]\n  }\n}\n",
+                "{\n  \"permissions\": {\n    \"deny\": [\"A\", \"Edit\"]\n  }\n}\n",
+            ),
+            (
+                "{\n  \"permissions\": {\n    \"deny\": [\n      \"A\" // why\n    ]\n  }\n}\n",
+                "{\n  \"permissions\": {\n    \"deny\": [\n      \"A\", // why\n      \"Edit\"\n    ]\n  }\n}\n",
+            ),
+        ] {
+            assert_eq!(add_item(before), after);
+        }
+    }
+
+    #[test]
+    fn removing_an_added_item_restores_the_file() {
+        let place = Place::item(&["permissions", "deny"], "Edit");
+        for list in [
+            "[\"A\"]",
+            "[ \"A\", {\"b\": 1} ]",
+            "[\n  \"A\",\n  \"B\" // b\n]",
+            "[\n  \"A\", // a\n]",
+            "[]",
+            "[ // none\n]",
+        ] {
+            let text = format!("{{\n  \"permissions\": {{ \"deny\": {list} }}\n}}\n");
+            let added = add_item(&text);
+            assert_eq!(apply(&added, remove(&added, &place).unwrap()).unwrap(), text);
+        }
     }
 
     #[test]

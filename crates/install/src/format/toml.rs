@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use slipstitch::core::text::Splice;
 use toml_edit::{Document, Item, Key, Table};
 
-use super::edit::{EntryPath, deletion, insertion};
+use super::edit::{Leaf, Place, deletion, insertion};
 use super::error::FormatError;
 use super::layout::{dominant_newline, line_start, next_line_start};
 
@@ -22,11 +22,8 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
 
 /// Adds a table at the end. If the servers are written in another way, as an inline table for example, the result is
 /// not valid TOML, and the caller's verification refuses it.
-pub(super) fn insert(
-    text: &str,
-    [key, name]: EntryPath<'_>,
-    entry: &Value,
-) -> Result<Vec<Splice>, FormatError> {
+pub(super) fn insert(text: &str, place: &Place, entry: &Value) -> Result<Vec<Splice>, FormatError> {
+    let (key, name) = table_path(place)?;
     let newline = dominant_newline(text);
     let gap = match text {
         "" => String::new(),
@@ -42,7 +39,8 @@ pub(super) fn insert(
 }
 
 /// Removes the entry's table and the tables in it, or its keys in the table of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
+pub(super) fn remove(text: &str, place: &Place) -> Result<Vec<Splice>, FormatError> {
+    let (key, name) = table_path(place)?;
     let document = Document::parse(text).map_err(|error| syntax(error.message()))?;
     let servers = document.as_table().get(key).ok_or_else(|| FormatError::Missing(key.into()))?;
     // In an inline table the entries share lines.
@@ -52,6 +50,14 @@ pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splic
     collect_blocks(text, name, entry, &mut blocks);
     blocks.sort_by_key(|block| block.start);
     Ok(blocks.into_iter().map(|block| deletion(with_blank_line_before(text, block))).collect())
+}
+
+/// The two keys of a table's header. No host needs another place in a TOML file.
+fn table_path(place: &Place) -> Result<(&str, &str), FormatError> {
+    match (place.parents.as_slice(), &place.leaf) {
+        ([key], Leaf::Field(name)) => Ok((key, name)),
+        _ => Err(FormatError::Layout),
+    }
 }
 
 /// Collects the lines of an item and of everything in it.
@@ -113,17 +119,20 @@ mod tests {
     use crate::format::edit::apply;
     use serde_json::json;
 
-    const PATH: EntryPath<'static> = ["mcp_servers", "slipstitch"];
+    fn place() -> Place {
+        Place::field(&["mcp_servers"], "slipstitch")
+    }
+
     const TABLE: &str =
         "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--root\", '/a\"b']\n";
 
     fn add(text: &str) -> String {
         let entry = json!({"command": "slipstitch", "args": ["mcp", "--root", "/a\"b"]});
-        apply(text, insert(text, PATH, &entry).unwrap()).unwrap()
+        apply(text, insert(text, &place(), &entry).unwrap()).unwrap()
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, &place()).unwrap()).unwrap()
     }
 
     #[test]
@@ -138,7 +147,7 @@ mod tests {
     #[test]
     fn nested_tables_are_written_inline() {
         let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
-        let text = apply("", insert("", PATH, &entry).unwrap()).unwrap();
+        let text = apply("", insert("", &place(), &entry).unwrap()).unwrap();
         assert_eq!(parse(&text).unwrap()["mcp_servers"]["slipstitch"], entry, "{text}");
         assert!(text.contains("headers = { X-Key = \"x\", \"é\" = [{ k = true }] }\n"), "{text}");
     }
@@ -159,7 +168,7 @@ mod tests {
         for before in ["a = 1\n", "a = 1\r\n"] {
             for value in strings {
                 let entry = json!({"command": value, "args": [value]});
-                let after = apply(before, insert(before, PATH, &entry).unwrap()).unwrap();
+                let after = apply(before, insert(before, &place(), &entry).unwrap()).unwrap();
                 assert_eq!(parse(&after).unwrap()["mcp_servers"]["slipstitch"], entry, "{after:?}");
             }
         }
@@ -167,7 +176,7 @@ mod tests {
 
     #[test]
     fn null_cannot_be_written() {
-        let refused = insert("", PATH, &json!({"a": null}));
+        let refused = insert("", &place(), &json!({"a": null}));
         assert!(matches!(refused, Err(FormatError::Inexpressible { .. })), "{refused:?}");
     }
 
@@ -216,6 +225,6 @@ mod tests {
         ] {
             assert_eq!(take_out(text), left);
         }
-        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", PATH), Err(FormatError::Layout));
+        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", &place()), Err(FormatError::Layout));
     }
 }

@@ -8,9 +8,9 @@ use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, Yaml, YamlData};
 use serde_json::{Map, Number, Value, json};
 use slipstitch::core::text::Splice;
 
-use super::edit::{EntryPath, deletion, insertion};
+use super::edit::{Leaf, Place, deletion, insertion};
 use super::error::FormatError;
-use super::layout::{DEFAULT_INDENT, dominant_newline, next_line_start};
+use super::layout::{DEFAULT_INDENT, dominant_newline, line_start, next_line_start};
 
 const NAME: &str = "YAML";
 
@@ -27,36 +27,37 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     }
 }
 
-/// Adds a key to the mapping of servers, and that mapping to the document if it has none.
-pub(super) fn insert(
-    text: &str,
-    [key, name]: EntryPath<'_>,
-    entry: &Value,
-) -> Result<Vec<Splice>, FormatError> {
+/// Adds a key to the mapping of servers or an item to the list of servers, and that to the document if it has none.
+pub(super) fn insert(text: &str, place: &Place, entry: &Value) -> Result<Vec<Splice>, FormatError> {
+    let [key] = place.parents.as_slice() else { return Err(FormatError::Layout) };
     let newline = dominant_newline(text);
     let gap = |before: &str| if before.is_empty() || before.ends_with('\n') { "" } else { newline };
-    let Some(servers) = Servers::find(text, key)? else {
-        let block = render_block(name, entry, DEFAULT_INDENT, newline);
+    let block = |indent: &str| render_block(&place.leaf, entry, indent, newline);
+    let Some(servers) = Servers::find(text, place, key)? else {
+        let block = block(DEFAULT_INDENT);
         return Ok(vec![insertion(text.len(), format!("{}{key}:{newline}{block}", gap(text)))]);
     };
     let at = servers.next_line;
     Ok(vec![match servers.shape {
-        Shape::Empty => {
-            let block = render_block(name, entry, DEFAULT_INDENT, newline);
-            insertion(at, format!("{}{block}", gap(&text[..at])))
-        }
-        Shape::Block { column } => insertion(at, render_block(name, entry, &" ".repeat(column), newline)),
+        Shape::Empty => insertion(at, format!("{}{}", gap(&text[..at]), block(DEFAULT_INDENT))),
+        Shape::Block { column } => insertion(at, block(&" ".repeat(column))),
         Shape::Flow { open } => {
             let comma = if servers.entries.is_empty() { "" } else { ", " };
-            insertion(open, format!("{}: {entry}{comma}", Value::from(name)))
+            insertion(open, format!("{}{comma}", render_flow(&place.leaf, entry)))
         }
     }])
 }
 
-/// Removes a key of the mapping of servers.
-pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splice>, FormatError> {
+/// Removes a key of the mapping of servers, an item of the list of servers, or a key of the document.
+pub(super) fn remove(text: &str, place: &Place) -> Result<Vec<Splice>, FormatError> {
     let missing = |what: &str| FormatError::Missing(what.into());
-    let servers = Servers::find(text, key)?.ok_or_else(|| missing(key))?;
+    let name = place.leaf.name();
+    let key = match place.parents.as_slice() {
+        [] => return remove_line(text, name),
+        [key] => key,
+        _ => return Err(FormatError::Layout),
+    };
+    let servers = Servers::find(text, place, key)?.ok_or_else(|| missing(key))?;
     let entry = servers.entries.iter().find(|entry| entry.name == name).ok_or_else(|| missing(name))?;
     match servers.shape {
         Shape::Empty => Err(missing(name)),
@@ -67,15 +68,27 @@ pub(super) fn remove(text: &str, [key, name]: EntryPath<'_>) -> Result<Vec<Splic
         Shape::Block { column } => {
             let mut splices = vec![deletion(block_range(text, entry, column))];
             if servers.entries.len() == 1 {
-                // A key without a value is null, and hosts expect a mapping.
-                splices.insert(0, insertion(servers.key_end, " {}"));
+                // A key without a value is null, and hosts expect a mapping or a list.
+                let empty = if place.is_field() { " {}" } else { " []" };
+                splices.insert(0, insertion(servers.key_end, empty));
             }
             Ok(splices)
         }
     }
 }
 
-/// The mapping of servers.
+/// Removes the line of a key of the document whose value is empty.
+fn remove_line(text: &str, key: &str) -> Result<Vec<Splice>, FormatError> {
+    let documents = MarkedYaml::load_from_str(text).map_err(|error| syntax(&error))?;
+    let Some(YamlData::Mapping(root)) = documents.first().map(|document| &document.data) else {
+        return Err(FormatError::Missing(key.into()));
+    };
+    let found = root.keys().find(|node| string_of(node) == Some(key));
+    let at = byte_offset(text, found.ok_or_else(|| FormatError::Missing(key.into()))?.span.start);
+    Ok(vec![deletion(line_start(text, at)..next_line_start(text, at))])
+}
+
+/// The mapping or list of servers.
 struct Servers {
     shape: Shape,
     /// The byte after the colon of its key.
@@ -85,13 +98,13 @@ struct Servers {
     entries: Vec<Entry>,
 }
 
-/// How a mapping is written.
+/// How a mapping or list is written.
 enum Shape {
     /// A key without a value.
     Empty,
-    /// One key per line.
+    /// One key or item per line.
     Block { column: usize },
-    /// `{…}`; `open` is the byte after the brace.
+    /// `{…}` or `[…]`; `open` is the byte after the bracket.
     Flow { open: usize },
 }
 
@@ -103,7 +116,7 @@ struct Entry {
 }
 
 impl Servers {
-    fn find(text: &str, key: &str) -> Result<Option<Self>, FormatError> {
+    fn find(text: &str, place: &Place, key: &str) -> Result<Option<Self>, FormatError> {
         let documents = MarkedYaml::load_from_str(text).map_err(|error| syntax(&error))?;
         let Some(YamlData::Mapping(root)) = documents.first().map(|document| &document.data) else {
             return Ok(None);
@@ -114,9 +127,9 @@ impl Servers {
         let name_end = byte_offset(text, node.span.end);
         let key_end = text[name_end..].find(':').map_or(name_end, |colon| name_end + colon + 1);
         let next_line = next_line_start(text, byte_offset(text, node.span.start));
-        let (shape, entries) = match &value.data {
-            YamlData::Value(Scalar::Null) => (Shape::Empty, Vec::new()),
-            YamlData::Mapping(servers) => {
+        let (shape, entries) = match (&value.data, &place.leaf) {
+            (YamlData::Value(Scalar::Null), _) => (Shape::Empty, Vec::new()),
+            (YamlData::Mapping(servers), Leaf::Field(_)) => {
                 let first = servers.keys().next().map(|first| first.span.start);
                 let shape = match first {
                     Some(first) if first.line() > node.span.start.line() => {
@@ -126,7 +139,17 @@ impl Servers {
                 };
                 (shape, servers.iter().filter_map(|(name, value)| Entry::new(text, name, value)).collect())
             }
-            _ => return Err(FormatError::NotServers(key.into())),
+            (YamlData::Sequence(servers), Leaf::Item(_)) => {
+                let first = servers.first().map(|first| first.span.start);
+                let shape = match first {
+                    Some(first) if first.line() > node.span.start.line() => {
+                        Shape::Block { column: dash_column(text, byte_offset(text, first))? }
+                    }
+                    _ => flow_shape(text, value)?,
+                };
+                (shape, servers.iter().filter_map(|value| Entry::item(text, value)).collect())
+            }
+            _ => return Err(place.wrong_container(key)),
         };
         Ok(Some(Self { shape, key_end, next_line, entries }))
     }
@@ -134,17 +157,40 @@ impl Servers {
 
 impl Entry {
     fn new(text: &str, name: &MarkedYaml<'_>, value: &MarkedYaml<'_>) -> Option<Self> {
-        let (start, end) = (byte_offset(text, value.span.start), byte_offset(text, value.span.end));
-        // The parser's span of a flow collection ends before the closing bracket.
-        let closing = usize::from(text[start..].starts_with(['{', '[']));
-        let bytes = byte_offset(text, name.span.start)..end + closing;
+        let bytes = byte_offset(text, name.span.start)..end_of(text, value);
         Some(Self { name: string_of(name)?.to_owned(), bytes })
     }
+
+    /// An item that is a string, or a mapping with a `name`.
+    fn item(text: &str, value: &MarkedYaml<'_>) -> Option<Self> {
+        let name = match &value.data {
+            YamlData::Mapping(fields) => {
+                let (_, name) = fields.iter().find(|(key, _)| string_of(key) == Some("name"))?;
+                string_of(name)
+            }
+            _ => string_of(value),
+        };
+        Some(Self { name: name?.to_owned(), bytes: byte_offset(text, value.span.start)..end_of(text, value) })
+    }
+}
+
+fn end_of(text: &str, value: &MarkedYaml<'_>) -> usize {
+    let (start, end) = (byte_offset(text, value.span.start), byte_offset(text, value.span.end));
+    // The parser's span of a flow collection ends before the closing bracket.
+    end + usize::from(text[start..].starts_with(['{', '[']))
+}
+
+/// The column of the dash on the line of an item.
+fn dash_column(text: &str, item: usize) -> Result<usize, FormatError> {
+    let line = &text[line_start(text, item)..item];
+    let column = line.len() - line.trim_start_matches(' ').len();
+    // A dash on a line of its own would be left behind.
+    if line[column..].trim_end() == "-" { Ok(column) } else { Err(FormatError::Layout) }
 }
 
 fn flow_shape(text: &str, value: &MarkedYaml<'_>) -> Result<Shape, FormatError> {
     let start = byte_offset(text, value.span.start);
-    if text[start..].starts_with('{') {
+    if text[start..].starts_with(['{', '[']) {
         Ok(Shape::Flow { open: start + 1 })
     } else {
         Err(FormatError::Layout)
@@ -153,7 +199,7 @@ fn flow_shape(text: &str, value: &MarkedYaml<'_>) -> Result<Shape, FormatError> 
 
 /// The lines of an entry in a block: the line of its name, and the lines below that are indented deeper.
 fn block_range(text: &str, entry: &Entry, column: usize) -> Range<usize> {
-    let start = text[..entry.bytes.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let start = line_start(text, entry.bytes.start);
     let mut end = next_line_start(text, entry.bytes.start);
     let mut next = end;
     for line in text[end..].split_inclusive('\n') {
@@ -219,22 +265,37 @@ fn convert(node: &Yaml<'_>) -> Result<Value, FormatError> {
 }
 
 /// An entry in block style, one field per line.
-fn render_block(name: &str, entry: &Value, indent: &str, newline: &str) -> String {
+fn render_block(leaf: &Leaf, entry: &Value, indent: &str, newline: &str) -> String {
     let inner = format!("{indent}{DEFAULT_INDENT}");
-    let mut text = format!("{indent}{name}:{newline}");
-    for (field, value) in entry.as_object().into_iter().flatten() {
+    let (mut text, mut start) = match leaf {
+        Leaf::Field(name) => (format!("{indent}{name}:{newline}"), inner.clone()),
+        Leaf::Item(_) => (String::new(), format!("{indent}- ")),
+    };
+    let Value::Object(fields) = entry else {
+        return format!("{start}{}{newline}", render_scalar(entry));
+    };
+    for (field, value) in fields {
         let field = render_scalar(&Value::from(field.as_str()));
         match value {
             Value::Array(items) if !items.is_empty() => {
-                text.push_str(&format!("{inner}{field}:{newline}"));
+                text.push_str(&format!("{start}{field}:{newline}"));
                 for item in items {
                     text.push_str(&format!("{inner}{DEFAULT_INDENT}- {}{newline}", render_scalar(item)));
                 }
             }
-            value => text.push_str(&format!("{inner}{field}: {}{newline}", render_scalar(value))),
+            value => text.push_str(&format!("{start}{field}: {}{newline}", render_scalar(value))),
         }
+        start.clone_from(&inner);
     }
     text
+}
+
+/// An entry inside brackets.
+fn render_flow(leaf: &Leaf, entry: &Value) -> String {
+    match leaf {
+        Leaf::Field(name) => format!("{}: {entry}", Value::from(name.as_str())),
+        Leaf::Item(_) => entry.to_string(),
+    }
 }
 
 /// A value on one line: simple words without quotes, everything else as JSON, which is also YAML.
@@ -261,20 +322,22 @@ mod tests {
     use super::*;
     use crate::format::edit::apply;
 
-    const PATH: EntryPath<'static> = ["extensions", "slipstitch"];
+    fn place() -> Place {
+        Place::field(&["extensions"], "slipstitch")
+    }
 
     fn entry() -> Value {
         json!({"enabled": true, "cmd": "slipstitch", "args": ["mcp", "--root", "/a"], "envs": {}})
     }
 
     fn add(text: &str) -> String {
-        let after = apply(text, insert(text, PATH, &entry()).unwrap()).unwrap();
+        let after = apply(text, insert(text, &place(), &entry()).unwrap()).unwrap();
         assert_eq!(parse(&after).unwrap()["extensions"]["slipstitch"], entry(), "{after}");
         after
     }
 
     fn take_out(text: &str) -> String {
-        apply(text, remove(text, PATH).unwrap()).unwrap()
+        apply(text, remove(text, &place()).unwrap()).unwrap()
     }
 
     #[test]
@@ -324,5 +387,38 @@ mod tests {
         ] {
             assert_eq!(take_out(before), after);
         }
+    }
+
+    #[test]
+    fn an_item_is_added_to_a_list_and_removed_again() {
+        let place = Place::item(&["mcpServers"], "slipstitch");
+        let entry = json!({"name": "slipstitch", "command": "slipstitch", "args": ["mcp"]});
+        let block = |indent: &str| {
+            format!(
+                "{indent}- name: slipstitch\n{indent}  command: slipstitch\n{indent}  args:\n{indent}    - mcp\n"
+            )
+        };
+        for (before, after) in [
+            ("name: x\n", format!("name: x\nmcpServers:\n{}", block("  "))),
+            (
+                "mcpServers: # these\n  - name: a\n    command: b\n\nmodels: []\n",
+                format!("mcpServers: # these\n{}  - name: a\n    command: b\n\nmodels: []\n", block("  ")),
+            ),
+            ("mcpServers:\n- name: a\n", format!("mcpServers:\n{}- name: a\n", block(""))),
+            ("mcpServers: []\n", format!("mcpServers: [{entry}]\n")),
+        ] {
+            let added = apply(before, insert(before, &place, &entry).unwrap()).unwrap();
+            assert_eq!(added, after);
+            assert_eq!(place.find(&parse(&added).unwrap()), Ok(Some(entry.clone())));
+            let removed = apply(&added, remove(&added, &place).unwrap()).unwrap();
+            match before {
+                "name: x\n" => assert_eq!(removed, "name: x\nmcpServers: []\n"),
+                _ => assert_eq!(removed, before),
+            }
+        }
+        assert_eq!(insert("mcpServers:\n  -\n    name: a\n", &place, &entry), Err(FormatError::Layout));
+        let container = place.container().unwrap();
+        let text = "name: x\nmcpServers: []\nz: 1\n";
+        assert_eq!(apply(text, remove(text, &container).unwrap()).unwrap(), "name: x\nz: 1\n");
     }
 }

@@ -9,7 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["slipstitch-dialects"],
     &["slipstitch-editors"],
     &["slipstitch"],
-    &["slipstitch-mcp", "slipstitch-install"],
+    &["slipstitch-mcp", "slipstitch-install", "slipstitch-review"],
     &["slipstitch-cli"],
     &["slipstitch-rigs"],
     &["slipstitch-layers"],

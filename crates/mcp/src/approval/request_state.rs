@@ -81,15 +81,21 @@ impl RequestStates {
         Ok(state)
     }
 
-    /// The subject of a state that was issued with the same `binding`. Each state can be redeemed once.
-    pub(crate) fn redeem(&self, state: &str, binding: &[u8]) -> Result<Subject, RequestStateError> {
+    /// The subject of a state that was issued with the same `binding`, and how long ago that was. Each state can be
+    /// redeemed once.
+    pub(crate) fn redeem(
+        &self,
+        state: &str,
+        binding: &[u8],
+    ) -> Result<(Subject, Duration), RequestStateError> {
         let contents: Contents =
             self.codec.open_json_with(state, binding).map_err(|_| RequestStateError::Invalid)?;
         let expiry = self.lock().remove(&contents.nonce);
+        let now = Instant::now();
         match expiry {
             None => Err(RequestStateError::AlreadyUsed),
-            Some(expiry) if expiry < Instant::now() => Err(RequestStateError::Expired(contents.subject)),
-            Some(_) => Ok(contents.subject),
+            Some(expiry) if expiry < now => Err(RequestStateError::Expired(contents.subject)),
+            Some(expiry) => Ok((contents.subject, self.lifetime.saturating_sub(expiry - now))),
         }
     }
 
@@ -114,6 +120,10 @@ pub(crate) fn hash_part(hasher: &mut blake3::Hasher, part: &str) {
 mod tests {
     use super::*;
 
+    fn redeem(states: &RequestStates, state: &str, binding: &[u8]) -> Result<Subject, RequestStateError> {
+        states.redeem(state, binding).map(|(subject, _)| subject)
+    }
+
     fn subject() -> Subject {
         Subject::Change { proposal: 3, digest: "d".into() }
     }
@@ -122,8 +132,8 @@ mod tests {
     fn a_state_can_be_used_once() {
         let states = RequestStates::new(Duration::from_secs(60)).unwrap();
         let state = states.issue(subject(), b"call").unwrap();
-        assert_eq!(states.redeem(&state, b"call"), Ok(subject()));
-        assert_eq!(states.redeem(&state, b"call"), Err(RequestStateError::AlreadyUsed));
+        assert_eq!(redeem(&states, &state, b"call"), Ok(subject()));
+        assert_eq!(redeem(&states, &state, b"call"), Err(RequestStateError::AlreadyUsed));
     }
 
     #[test]
@@ -132,15 +142,15 @@ mod tests {
         let other_server = RequestStates::new(Duration::from_secs(60)).unwrap();
         let invalid = Err(RequestStateError::Invalid);
         let state = states.issue(subject(), b"call").unwrap();
-        assert_eq!(states.redeem(&state, b"another"), invalid);
-        assert_eq!(other_server.redeem(&state, b"call"), invalid);
-        assert_eq!(states.redeem("rs1.abc.def", b"call"), invalid);
+        assert_eq!(redeem(&states, &state, b"another"), invalid);
+        assert_eq!(redeem(&other_server, &state, b"call"), invalid);
+        assert_eq!(redeem(&states, "rs1.abc.def", b"call"), invalid);
         for at in [5, state.len() / 2, state.len() - 2] {
             let mut bytes = state.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-            assert_eq!(states.redeem(&String::from_utf8(bytes).unwrap(), b"call"), invalid);
+            assert_eq!(redeem(&states, &String::from_utf8(bytes).unwrap(), b"call"), invalid);
         }
-        assert_eq!(states.redeem(&state, b"call"), Ok(subject()), "failed attempts do not use it up");
+        assert_eq!(redeem(&states, &state, b"call"), Ok(subject()), "failed attempts do not use it up");
     }
 
     #[test]
@@ -148,8 +158,8 @@ mod tests {
         let states = RequestStates::new(Duration::ZERO).unwrap();
         let state = states.issue(subject(), b"call").unwrap();
         std::thread::sleep(Duration::from_millis(2));
-        assert_eq!(states.redeem(&state, b"call"), Err(RequestStateError::Expired(subject())));
-        assert_eq!(states.redeem(&state, b"call"), Err(RequestStateError::AlreadyUsed));
+        assert_eq!(redeem(&states, &state, b"call"), Err(RequestStateError::Expired(subject())));
+        assert_eq!(redeem(&states, &state, b"call"), Err(RequestStateError::AlreadyUsed));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How a call asks the user and continues with the answer, in either protocol era.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -8,7 +9,6 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
-use serde_json::Value;
 use slipstitch::Workspace;
 use slipstitch::core::engine::{Answer, unknown_proposal};
 use slipstitch::core::ports::approver::Decision;
@@ -16,7 +16,7 @@ use slipstitch::core::ports::journal::{Proposal, ProposalId};
 
 use super::{Call, Response, internal_error};
 use crate::approval::approver::CallApprover;
-use crate::approval::form::{approval_form, read_form, read_form_value};
+use crate::approval::form::{AnswerTime, approval_form, read_form, read_form_value};
 use crate::approval::request_state::{RequestStateError, Subject, hash_part};
 use crate::approval::{self, ApprovalOutcome};
 use crate::call_queue::Turn;
@@ -25,6 +25,12 @@ use crate::display_text::one_line;
 
 /// The name of the form in a request for input.
 const FORM_NAME: &str = "approval";
+
+/// What came of a form, and who answered it, for the journal.
+struct FormVerdict {
+    outcome: ApprovalOutcome,
+    by: String,
+}
 
 impl Call {
     pub(super) async fn ask_about_change(
@@ -44,9 +50,9 @@ impl Call {
                     return Ok(self.respond(&Answer::from(approval::too_long_report(id, &proposal))));
                 };
                 turn.pause_for_approval();
-                let outcome = self.show_form(message).await;
+                let reply = self.show_form(message).await;
                 turn.resume();
-                self.settle_change(workspace, id, outcome?, Some(answer)).await
+                self.settle_change(workspace, id, reply?, Some(answer)).await
             }
         }
     }
@@ -62,8 +68,8 @@ impl Call {
             ProtocolEra::Stateless => self.request_mode_approval(one_line(reason)),
             ProtocolEra::Handshake => {
                 let message = approval::mode_message(reason, self.caller.agent.as_deref());
-                let outcome = self.show_form(message).await?;
-                match outcome.into_decision(&self.caller.approver_name()) {
+                let reply = self.show_form(message).await?;
+                match reply.outcome.into_decision(&reply.by) {
                     Some(decision) => self.set_mode(workspace, decision).await,
                     None => Ok(self.respond(&answer)),
                 }
@@ -78,11 +84,11 @@ impl Call {
         state: &str,
         responses: Option<InputResponses>,
     ) -> Response {
-        let subject = match self.server.request_states.redeem(state, &self.binding()) {
-            Ok(subject) => subject,
+        let (subject, after) = match self.server.request_states.redeem(state, &self.binding()) {
+            Ok(redeemed) => redeemed,
             Err(RequestStateError::Expired(Subject::Change { proposal, .. })) => {
                 let id = ProposalId(proposal);
-                return self.settle_change(workspace, id, ApprovalOutcome::Undecided, None).await;
+                return self.settle_change(workspace, id, self.undecided(), None).await;
             }
             Err(error) => {
                 let message = format!("{error}. Nothing was written. Retry the call without `requestState`.");
@@ -90,13 +96,17 @@ impl Call {
             }
         };
         let filled = responses.and_then(|mut responses| responses.remove(FORM_NAME));
+        let filled = filled.map(|filled| FormVerdict {
+            outcome: read_form_value(filled, self.answer_time(after)),
+            by: self.caller.approver_name(Some(after)),
+        });
         match (subject, filled) {
             (Subject::Change { proposal, digest }, filled) => {
                 self.resume_change(workspace, ProposalId(proposal), digest, filled).await
             }
             (Subject::Mode { reason }, None) => self.request_mode_approval(reason),
             (Subject::Mode { .. }, Some(filled)) => {
-                match read_form_value(filled).into_decision(&self.caller.approver_name()) {
+                match filled.outcome.into_decision(&filled.by) {
                     Some(decision) => self.set_mode(workspace, decision).await,
                     // The answer says how else the user can allow it.
                     None => {
@@ -113,7 +123,7 @@ impl Call {
         workspace: &Arc<Workspace>,
         id: ProposalId,
         digest: String,
-        filled: Option<Value>,
+        filled: Option<FormVerdict>,
     ) -> Response {
         let proposal = self.proposal(workspace, id).await?;
         let Some(proposal) = proposal.filter(|proposal| approval::proposal_digest(proposal) == digest) else {
@@ -121,32 +131,46 @@ impl Call {
             return Err(ErrorData::invalid_params(message, None));
         };
         match filled {
-            Some(filled) => self.settle_change(workspace, id, read_form_value(filled), None).await,
+            Some(filled) => self.settle_change(workspace, id, filled, None).await,
             None => self.request_change_approval(id, &proposal, digest),
         }
     }
 
     /// Shows a form and waits for the user.
-    async fn show_form(&self, message: String) -> Result<ApprovalOutcome, ErrorData> {
+    async fn show_form(&self, message: String) -> Result<FormVerdict, ErrorData> {
         let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
         let timeout = PeerRequestOptions::with_timeout(self.server.options.approval_timeout);
         let request = ServerRequest::ElicitRequest(form);
         let Ok(request) = self.caller.peer.send_request_with_option(request, timeout).await else {
-            return Ok(ApprovalOutcome::Undecided);
+            return Ok(self.undecided());
         };
+        let shown_at = Instant::now();
         let id = request.id.clone();
         let outcome = tokio::select! {
             // A cancellation that arrived before the answer wins.
             biased;
             () = self.caller.cancelled.cancelled() => ApprovalOutcome::of_cancelled_call(&self.server.closing),
-            response = request.await_response() => return Ok(match response {
-                Ok(ClientResult::ElicitResult(result)) => read_form(&result),
-                Ok(_) | Err(_) => ApprovalOutcome::Undecided,
-            }),
+            response = request.await_response() => {
+                let after = shown_at.elapsed();
+                let outcome = match response {
+                    Ok(ClientResult::ElicitResult(result)) => read_form(&result, self.answer_time(after)),
+                    Ok(_) | Err(_) => ApprovalOutcome::Undecided,
+                };
+                return Ok(FormVerdict { outcome, by: self.caller.approver_name(Some(after)) });
+            }
             () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
         };
         self.withdraw_form(id);
-        Ok(outcome)
+        Ok(FormVerdict { outcome, ..self.undecided() })
+    }
+
+    /// The verdict of a form that was not answered.
+    fn undecided(&self) -> FormVerdict {
+        FormVerdict { outcome: ApprovalOutcome::Undecided, by: self.caller.approver_name(None) }
+    }
+
+    fn answer_time(&self, after: Duration) -> AnswerTime {
+        AnswerTime { after, min_decline_time: self.server.options.min_decline_time }
     }
 
     /// Tells the client that a form is no longer needed, without waiting: a client that does not read must not hold up the
@@ -194,10 +218,12 @@ impl Call {
         &self,
         workspace: &Arc<Workspace>,
         id: ProposalId,
-        outcome: ApprovalOutcome,
+        verdict: FormVerdict,
         pending: Option<Answer>,
     ) -> Response {
-        let (engine, approver) = (workspace.clone(), self.caller.approver_name());
+        let FormVerdict { outcome, by: approver } = verdict;
+        let note = (outcome == ApprovalOutcome::Unattended).then(|| approval::unattended_note(&approver));
+        let engine = workspace.clone();
         let (cancelled, closing) = (self.caller.cancelled.clone(), self.server.closing.clone());
         let settle = move || {
             // The last moment before anything is written.
@@ -205,14 +231,15 @@ impl Call {
             approval::record_decision(&engine, id, outcome, &approver)
         };
         let settled = self.server.tasks.spawn_blocking(settle).await.map_err(internal_error)?;
-        let report = match (settled, pending) {
+        let mut report = match (settled, pending) {
             (Some(report), _) => report,
-            (None, Some(answer)) => return Ok(self.respond(&answer)),
+            (None, Some(answer)) => answer.report,
             (None, None) => match self.proposal(workspace, id).await? {
                 Some(proposal) => approval::pending_report(id, &proposal),
                 None => unknown_proposal(id),
             },
         };
+        report.warnings.extend(note);
         if report.change.is_some() {
             self.server.watchers.notify_change();
         }

@@ -1,5 +1,7 @@
 //! Approval by the user: through `elicitation/create`, and through a form that comes back with the repeated call.
 
+use std::time::Duration;
+
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use rmcp::service::ServiceError;
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
 use crate::harness::{
-    Client, ClientEvent, ERAS, Era, TestProject, TestUser, approve, is_error, request, structured, text,
+    Client, ClientEvent, ERAS, Era, TestProject, TestUser, approve, is_error, reported, request, text,
 };
 
 const OLD: &str = "one\ntwo\n";
@@ -28,6 +30,73 @@ fn settled(project: &TestProject, id: u64) -> Option<ProposalDecision> {
     project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").decision
 }
 
+/// A server that takes every decline for a person's: the simulated user is fast.
+fn attended(options: Options) -> Options {
+    Options { min_decline_time: Duration::ZERO, ..options }
+}
+
+/// What an answer about a waiting change must say, and what it must not.
+fn check_pending(answer: &str) {
+    assert!(answer.contains("Only the user can"), "{answer}");
+    assert!(answer.contains("Sending it again does not help"), "{answer}");
+    assert!(!answer.contains("slipstitch review"), "nothing that an agent could run itself: {answer}");
+}
+
+// Codex `exec` and Copilot `-p` do this: nobody has seen the form.
+#[tokio::test]
+async fn a_decline_that_nobody_made_leaves_the_change_waiting() {
+    for era in ERAS {
+        let (project, client) = connect(era).await;
+        client.answer_next_form(json!({"action": "decline"}));
+        let pending = client.call("propose_file_edit", proposal()).await;
+        assert_eq!((is_error(&pending), reported(&pending, "code")), (false, &json!("pending_review")));
+        check_pending(text(&pending));
+        let note = "test-client 1.0 (form, after 0.";
+        assert!(
+            text(&pending).contains(note) && text(&pending).contains("nobody has decided"),
+            "{}",
+            text(&pending)
+        );
+        assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
+        assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
+    }
+}
+
+#[tokio::test]
+async fn no_dialect_tells_an_agent_how_to_approve_its_own_change() {
+    for (dialect, tool, call) in [
+        ("native", "edit_file", json!({"path": ".git/config", "old_text": "a", "new_text": "b"})),
+        ("claude", "Edit", json!({"file_path": ".git/config", "old_string": "a", "new_string": "b"})),
+        ("forge", "Edit", json!({"path": ".git/config", "old_snippet": "a", "new_snippet": "b"})),
+        (
+            "xzatoma",
+            "edit_file",
+            json!({"path": ".git/config", "mode": "edit", "old_text": "a", "content": "b"}),
+        ),
+        ("nexus3", "edit_file", json!({"path": ".git/config", "old_string": "a", "new_string": "b"})),
+        ("agent-q", "edit_file", json!({"path": ".git/config", "old_str": "a", "new_str": "b"})),
+        (
+            "phoenix",
+            "patch",
+            json!({"path": ".git/config", "patches": [{"operation": "replace", "oldText": "a", "newText": "b"}]}),
+        ),
+        (
+            "codex",
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n*** Update File: .git/config\n@@\n-a\n+b\n*** End Patch"}),
+        ),
+    ] {
+        let project = TestProject::new();
+        std::fs::create_dir(project.root().join(".git")).unwrap();
+        project.write(".git/config", "a\n");
+        let client =
+            Client::connect(project.options(dialect), TestUser::without_forms(), Era::Handshake).await;
+        let pending = client.call(tool, call).await;
+        assert_eq!(reported(&pending, "code"), "pending_review", "{dialect}: {}", text(&pending));
+        check_pending(text(&pending));
+    }
+}
+
 #[tokio::test]
 async fn an_approved_change_is_applied() {
     for era in ERAS {
@@ -35,7 +104,7 @@ async fn an_approved_change_is_applied() {
         client.answer_next_form(approve());
         let done = client.call("propose_file_edit", proposal()).await;
         assert_eq!(
-            (is_error(&done), structured(&done, "status")),
+            (is_error(&done), reported(&done, "status")),
             (false, &json!("applied")),
             "{}",
             text(&done)
@@ -51,7 +120,8 @@ async fn an_approved_change_is_applied() {
             assert!(form.contains(part), "{form}");
         }
         let change = project.workspace("x").log(&Default::default()).unwrap().remove(0);
-        assert_eq!(change.approval, "a user via test-client");
+        let by = &change.approval;
+        assert!(by.starts_with("test-client 1.0 (form, after ") && !by.contains("user"), "{by}");
         assert!(matches!(settled(&project, 1), Some(ProposalDecision::Accepted { .. })), "{era:?}");
     }
 }
@@ -81,13 +151,13 @@ async fn a_change_that_a_form_cannot_show_whole_cannot_be_approved_there() {
         let long = format!("one\n{}rm -rf\n", "harmless line\n".repeat(1_000));
         let change = json!({"path": "a.txt", "new_content": long, "description": "d"});
         let pending = client.call("propose_file_edit", change).await;
-        assert_eq!((is_error(&pending), structured(&pending, "code")), (false, &json!("pending_review")));
+        assert_eq!((is_error(&pending), reported(&pending, "code")), (false, &json!("pending_review")));
         assert_eq!(project.read("a.txt"), OLD, "{era:?}");
         assert!(settled(&project, 1).is_none(), "it waits in the review queue");
         assert!(client.events.try_recv().is_err(), "no form was shown");
         let answer = text(&pending);
         assert!(answer.contains("waiting for the user's review as p1"), "{answer}");
-        assert!(!answer.contains("review accept"), "nothing that an agent could run itself: {answer}");
+        check_pending(answer);
     }
 }
 
@@ -105,13 +175,15 @@ async fn a_form_shows_invisible_characters_of_the_diff() {
 async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     for era in ERAS {
         for answer in [
-            json!({"action": "accept", "content": {"verdict": "reject", "reason": "too loud"}}),
+            json!({"action": "accept", "content": {"decision": "reject", "reason": "too loud"}}),
             json!({"action": "decline"}),
         ] {
-            let (project, client) = connect(era).await;
+            let project = TestProject::with_files(&[("a.txt", OLD)]);
+            let options = attended(project.options("agent-q"));
+            let client = Client::connect(options, TestUser::default(), era).await;
             client.answer_next_form(answer.clone());
             let rejected = client.call("propose_file_edit", proposal()).await;
-            assert_eq!((is_error(&rejected), structured(&rejected, "code")), (true, &json!("declined")));
+            assert_eq!((is_error(&rejected), reported(&rejected, "code")), (true, &json!("declined")));
             if answer["action"] == "accept" {
                 assert!(text(&rejected).contains("too loud"), "{}", text(&rejected));
             }
@@ -123,7 +195,7 @@ async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
 
 // Shows: 002-pending
 #[tokio::test]
-async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it() {
+async fn an_undecided_change_stays_proposed_and_the_answer_says_that_it_waits() {
     for era in ERAS {
         for (user, answer) in [
             (TestUser::default(), Some(json!({"action": "cancel"}))),
@@ -136,10 +208,9 @@ async fn an_undecided_change_stays_proposed_and_the_answer_says_how_to_review_it
                 client.answer_next_form(answer);
             }
             let pending = client.call("propose_file_edit", proposal()).await;
-            assert_eq!((is_error(&pending), structured(&pending, "proposal")), (false, &json!("p1")));
-            assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
+            assert_eq!((is_error(&pending), reported(&pending, "proposal")), (false, &json!("p1")));
+            check_pending(text(&pending));
             assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
-            // The command that the answer names works.
             assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
             assert_eq!(project.read("a.txt"), NEW);
         }
@@ -161,7 +232,7 @@ async fn a_file_that_changes_before_the_approval_is_not_overwritten() {
         client.answer_next_form(approve());
         let stale = call.await.unwrap();
         assert_eq!(
-            (is_error(&stale), structured(&stale, "code")),
+            (is_error(&stale), reported(&stale, "code")),
             (true, &json!("stale_file")),
             "{}",
             text(&stale)
@@ -186,7 +257,7 @@ async fn a_path_that_leads_elsewhere_before_the_approval_is_not_written() {
         std::os::unix::fs::symlink("other.txt", project.root().join("a.txt")).unwrap();
         client.answer_next_form(approve());
         let stale = call.await.unwrap();
-        assert_eq!(structured(&stale, "code"), &json!("stale_file"), "{}", text(&stale));
+        assert_eq!(reported(&stale, "code"), &json!("stale_file"), "{}", text(&stale));
         assert_eq!(project.read("other.txt"), OLD);
     }
 }
@@ -198,7 +269,7 @@ async fn after_the_timeout_the_change_can_still_be_reviewed() {
     options.approval_timeout = std::time::Duration::from_millis(100);
     let client = Client::connect(options.clone(), TestUser::default(), Era::Handshake).await;
     let pending = client.call("propose_file_edit", proposal()).await;
-    assert!(text(&pending).contains("slipstitch review accept p1"), "{}", text(&pending));
+    check_pending(text(&pending));
 
     let client = Client::connect(options, TestUser::default(), Era::Stateless).await;
     let form = request_form(&client, proposal()).await;
@@ -208,7 +279,8 @@ async fn after_the_timeout_the_change_can_still_be_reviewed() {
     else {
         panic!("expected a result")
     };
-    assert!(!is_error(&late) && text(&late).contains("slipstitch review accept p2"), "{}", text(&late));
+    assert!(!is_error(&late) && text(&late).contains("p2"), "{}", text(&late));
+    check_pending(text(&late));
     assert_eq!((project.read("a.txt"), settled(&project, 2)), (OLD.into(), None));
 }
 
@@ -316,7 +388,7 @@ async fn a_call_that_needs_approval_is_counted_once_with_its_outcome() {
                 ("phoenix", "request_mode_upgrade", json!({"reason": "x"})),
             ] {
                 let project = TestProject::with_files(&[("a.txt", OLD)]);
-                let mut options = project.options(dialect);
+                let mut options = attended(project.options(dialect));
                 if dialect == "phoenix" {
                     options.mode = Mode::Restricted;
                 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
     ElicitResult, ElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProtocolVersion, ResourceUpdatedNotificationParam, Root,
+    ProtocolVersion, RequestMetaObject, ResourceUpdatedNotificationParam, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt};
@@ -292,11 +292,15 @@ impl Client {
 
 pub(crate) fn request(tool: &str, arguments: Value) -> CallToolRequestParams {
     let Value::Object(arguments) = arguments else { panic!("an object") };
-    CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
+    let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    let mut meta = RequestMetaObject::default();
+    meta.0.0.insert("slipstitch/report".into(), true.into());
+    request.meta = Some(meta);
+    request
 }
 
 pub(crate) fn approve() -> Value {
-    json!({"action": "accept", "content": {"verdict": "approve"}})
+    json!({"action": "accept", "content": {"decision": "approve"}})
 }
 
 /// The text of a result.
@@ -308,9 +312,9 @@ pub(crate) fn is_error(result: &CallToolResult) -> bool {
     result.is_error == Some(true)
 }
 
-/// A field of the structured content.
-pub(crate) fn structured<'a>(result: &'a CallToolResult, name: &str) -> &'a Value {
-    &result.structured_content.as_ref().expect("structured content")[name]
+/// A field of the report that the request asked for.
+pub(crate) fn reported<'a>(result: &'a CallToolResult, name: &str) -> &'a Value {
+    &result.meta.as_ref().expect("a report").0["slipstitch/report"][name]
 }
 
 pub(crate) fn edit(path: &str, old: &str, new: &str) -> Value {

@@ -25,7 +25,7 @@ async fn clients_of_both_eras_can_edit_and_approve() {
         let project = TestProject::with_files(&[("a.txt", "one\n")]);
         let server = HttpServer::start(&project, "agent-q", |_| {}).await;
         let mut client = server.client(TestUser::default(), era, None).await;
-        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 12);
+        assert_eq!(client.service.list_all_tools().await.unwrap().len(), 6);
         let done =
             client.call("edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "two"})).await;
         assert!(!is_error(&done), "{}", text(&done));

@@ -1,10 +1,13 @@
 //! Tools and prompts, as a client sees them.
 
-use rmcp::model::{ErrorCode, GetPromptRequestParams};
+use rmcp::model::{CallToolResult, ErrorCode, GetPromptRequestParams};
 use rmcp::service::ServiceError;
 use serde_json::json;
+use slipstitch::core::dialect::{Effect, ListedFields};
 
-use crate::harness::{Client, ERAS, Era, TestProject, TestUser, edit, is_error, structured, text};
+use slipstitch_mcp::Options;
+
+use crate::harness::{Client, ERAS, Era, TestProject, TestUser, edit, is_error, reported, text};
 
 #[tokio::test]
 async fn lists_the_same_definitions_that_the_program_prints() {
@@ -13,16 +16,17 @@ async fn lists_the_same_definitions_that_the_program_prints() {
         let client = project.connect("native", era).await;
         let tools = client.service.list_all_tools().await.unwrap();
         let dialect = slipstitch::dialects::builtin().find("native").unwrap();
-        assert_eq!(tools.len(), dialect.tools.len());
-        for (listed, tool) in tools.iter().zip(dialect.tools) {
+        assert_eq!(tools.len(), dialect.default_tools().count());
+        for (listed, tool) in tools.iter().zip(dialect.default_tools()) {
             assert_eq!(
                 serde_json::to_value(listed).unwrap(),
-                slipstitch_mcp::tool_definition(dialect, tool),
+                slipstitch_mcp::tool_definition(dialect, tool, ListedFields::Common, false),
                 "{era:?}"
             );
             let hints = listed.annotations.as_ref().unwrap();
             assert_eq!(hints.open_world_hint, Some(false));
-            assert_eq!(hints.read_only_hint, Some(listed.output_schema.is_none()), "{}", listed.name);
+            assert_eq!(hints.read_only_hint, Some(tool.effect == Effect::Reads), "{}", listed.name);
+            assert!(listed.output_schema.is_none(), "{}", listed.name);
         }
     }
 }
@@ -45,13 +49,13 @@ async fn a_complete_editing_session() {
 
         let done = client.call("edit_file", edit("a.rs", "one();", "two();")).await;
         assert_eq!(
-            (structured(&done, "status"), is_error(&done)),
+            (reported(&done, "status"), is_error(&done)),
             (&json!("applied"), false),
             "{}",
             text(&done)
         );
-        assert_eq!(structured(&done, "answer"), text(&done), "the answer is in both");
-        assert_eq!(structured(&done, "files")[0]["path"], "a.rs");
+        assert!(done.structured_content.is_none(), "models would pay for it twice");
+        assert_eq!(reported(&done, "files")[0]["path"], "a.rs");
 
         let stale = client
             .call(
@@ -59,18 +63,18 @@ async fn a_complete_editing_session() {
                 json!({"path": "a.rs", "old_text": "two", "new_text": "3", "version": version}),
             )
             .await;
-        assert_eq!((structured(&stale, "code"), is_error(&stale)), (&json!("stale_file"), true));
+        assert_eq!((reported(&stale, "code"), is_error(&stale)), (&json!("stale_file"), true));
 
         // One space where the file has four.
         let recovered =
             client.call("edit_file", edit("a.rs", "fn a() {\n two();\n}", "fn a() {\n three();\n}")).await;
-        assert_eq!(structured(&recovered, "status"), "applied", "{}", text(&recovered));
+        assert_eq!(reported(&recovered, "status"), "applied", "{}", text(&recovered));
         assert_eq!(project.read("a.rs"), "fn a() {\n    three();\n}\n");
 
         let patch = "--- a/a.rs\n+++ b/a.rs\n@@ -2 +2 @@\n-    three();\n+    four();\n\
                      --- a/b.rs\n+++ b/b.rs\n@@ -1 +1 @@\n-b\n+B\n--- a/c.rs\n+++ b/c.rs\n@@ -1 +1 @@\n-c\n+C\n";
         let patched = client.call("patch", json!({"patch": patch})).await;
-        assert_eq!(structured(&patched, "files").as_array().unwrap().len(), 3, "{}", text(&patched));
+        assert_eq!(reported(&patched, "files").as_array().unwrap().len(), 3, "{}", text(&patched));
         assert_eq!((project.read("b.rs"), project.read("c.rs")), ("B\n".into(), "C\n".into()));
 
         let undone = client.call("undo_edit", json!({})).await;
@@ -96,7 +100,7 @@ async fn model_mistakes_are_results_and_client_mistakes_are_errors() {
             ("edit_file", json!({}), "bad_request"),
         ] {
             let result = client.call(tool, arguments.clone()).await;
-            assert_eq!((is_error(&result), structured(&result, "code")), (true, &json!(code)), "{arguments}");
+            assert_eq!((is_error(&result), reported(&result, "code")), (true, &json!(code)), "{arguments}");
         }
         let error = client.try_call("nope", json!({})).await.unwrap_err();
         let ServiceError::McpError(error) = error else { panic!("{error}") };
@@ -125,17 +129,46 @@ async fn two_dialects_can_be_served_together() {
 }
 
 #[tokio::test]
-async fn a_dialects_payload_is_structured_content() {
+async fn structured_content_is_sent_on_request_and_never_with_errors() {
     let project = TestProject::with_files(&[("a.txt", "one\n")]);
-    let client = project.connect("forge", Era::Handshake).await;
+    let options = Options { structured: true, ..project.options("forge") };
+    let client = Client::connect(options, TestUser::default(), Era::Handshake).await;
+    assert!(client.service.list_all_tools().await.unwrap()[0].output_schema.is_some());
     let call = json!({"path": "a.txt", "old_snippet": "one", "new_snippet": "two"});
     // By an alias of the tool.
     let done = client.call("edit", call).await;
     let payload: serde_json::Value = serde_json::from_str(text(&done)).unwrap();
-    assert_eq!(structured(&done, "payload"), &payload);
+    let content = done.structured_content.as_ref().unwrap();
+    assert_eq!((&content["payload"], &content["answer"]), (&payload, &json!(text(&done))));
+    assert!(done.meta.as_ref().unwrap().0.contains_key("slipstitch/diff"));
+    let call = json!({"path": "a.txt", "old_snippet": "nothing like it", "new_snippet": "two"});
+    let refused = client.call("Edit", call).await;
+    assert!(is_error(&refused) && refused.structured_content.is_none());
 }
 
-// Shows: 003-guidelines
+// Shows: 002-categories, edit-file-is-moderate, 002-propose-dangerous
+#[tokio::test]
+async fn safety_level_and_categories_are_structured_content() {
+    let project = TestProject::with_files(&[("a.txt", "one\n")]);
+    let options = Options { structured: true, ..project.options("agent-q") };
+    let client = Client::connect(options, TestUser::default(), Era::Handshake).await;
+    let structured =
+        |result: &CallToolResult, field: &str| result.structured_content.as_ref().unwrap()[field].clone();
+    let call = json!({"path": "a.txt", "old_str": "one", "new_str": "two", "description": "why"});
+    let done = client.call("edit_file", call).await;
+    let log = json!({
+        "log_level": "cautious", "safety_level": "moderate", "categories": ["filesystem", "editing"], "description": "why",
+    });
+    assert_eq!(structured(&done, "log"), log);
+    let call = json!({"path": "a.txt", "new_content": "three\n"});
+    client.answer_next_form(json!({"action": "cancel"}));
+    let pending = client.call("propose_file_edit", call).await;
+    assert_ne!(pending.is_error, Some(true), "a proposal is not an error");
+    assert_eq!(reported(&pending, "status"), "pending");
+    assert_eq!(reported(&pending, "log")["safety_level"], "dangerous");
+}
+
+// Shows: 003-guidelines, 003-system-prompt
 #[tokio::test]
 async fn the_guide_is_in_the_instructions_and_a_prompt() {
     for era in ERAS {
@@ -192,7 +225,7 @@ async fn forge_edits_ask_or_are_denied_if_the_settings_say_so() {
         let options = project.options("forge");
         let client = Client::connect(options, TestUser::without_forms(), Era::Handshake).await;
         let answer = client.call("Edit", call.clone()).await;
-        assert_eq!(structured(&answer, "code"), code, "{}", text(&answer));
+        assert_eq!(reported(&answer, "code"), code, "{}", text(&answer));
         assert_eq!(project.read("a.txt"), "one\n");
     }
 }

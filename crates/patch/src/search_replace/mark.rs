@@ -21,12 +21,16 @@ pub(crate) struct Mark {
     pub(crate) plain: bool,
 }
 
+/// The least width of markers without a word.
+pub(crate) const MIN_PLAIN_WIDTH: usize = 5;
+
 impl Mark {
-    /// Parses a line of five to nine equal characters and the word after them.
+    /// Parses a line of five to nine equal characters and the word after them. Three or four are enough with the word; a
+    /// divider of that width counts only in a block of the same width, because headings are underlined like that.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let first = *line.as_bytes().first().filter(|byte| b"<=>-+".contains(byte))?;
         let width = line.bytes().take(10).take_while(|byte| *byte == first).count();
-        if !(5..=9).contains(&width) {
+        if !(3..=9).contains(&width) {
             return None;
         }
         let rest = &line[width..];
@@ -44,6 +48,9 @@ impl Mark {
             _ => return None,
         };
         let plain = !is(&["SEARCH", "ORIGINAL", "REPLACE", "UPDATED"]);
+        if width < MIN_PLAIN_WIDTH && plain && kind != MarkKind::Divider {
+            return None;
+        }
         Some(Self { kind, width, plain })
     }
 
@@ -102,12 +109,21 @@ mod tests {
     #[case(">>>>>>>", MarkKind::Replace, 7, true)]
     #[case(">>>>>>> feature/x", MarkKind::Replace, 7, true)]
     #[case("+++++++ REPLACE", MarkKind::Replace, 7, false)]
+    #[case("--- SEARCH", MarkKind::Search, 3, false)]
+    #[case("<<<< SEARCH", MarkKind::Search, 4, false)]
+    #[case("===", MarkKind::Divider, 3, true)]
+    #[case("+++ REPLACE", MarkKind::Replace, 3, false)]
     fn parses_markers(#[case] line: &str, #[case] kind: MarkKind, #[case] width: usize, #[case] plain: bool) {
         assert_eq!(Mark::parse(line), Some(Mark { kind, width, plain }));
     }
 
     #[rstest]
-    #[case("<<<< SEARCH")]
+    #[case("<< SEARCH")]
+    #[case("<<<")]
+    #[case(">>> branch")]
+    #[case("--- a/file")]
+    #[case("+++ b/file")]
+    #[case("==")]
     #[case("<<<<<<<<<< SEARCH")]
     #[case("<<<<<<< something else")]
     #[case("<<<<<<<SEARCHING")]

@@ -5,7 +5,7 @@ use super::super::unified::opening_fence;
 
 /// Finds the path between the line `start` and the block at `open`: directly above the block, above
 /// the fence around it, or on the fence's line.
-pub(super) fn find_above(source: &Source<'_>, open: usize, start: usize) -> Option<String> {
+pub(crate) fn find_above(source: &Source<'_>, open: usize, start: usize) -> Option<String> {
     let mut fences = 0;
     let mut blanks = 0;
     for at in (start..open).rev() {
@@ -24,11 +24,22 @@ pub(super) fn find_above(source: &Source<'_>, open: usize, start: usize) -> Opti
             if let Some(path) = from_info(info) {
                 return Some(path.to_owned());
             }
+        } else if is_tag_fence(line).is_some() {
+            if fences > 0 {
+                return None;
+            }
+            fences += 1;
         } else {
             return from_line(line, blanks == 0).map(str::to_owned);
         }
     }
     None
+}
+
+/// The tag of a line that begins a fence made of tags, for models that cannot write backticks reliably.
+pub(crate) fn is_tag_fence(line: &str) -> Option<&str> {
+    let tag = line.trim().strip_prefix('<')?.strip_suffix('>')?;
+    ["source", "code", "pre", "codeblock", "sourcecode"].contains(&tag).then_some(tag)
 }
 
 /// The path in a fence's info string: `python src/a.py`, `python:src/a.py`, `src/a.py`.
@@ -109,6 +120,9 @@ mod tests {
     #[case("**File:** src/a.py\n", Some("src/a.py"))]
     #[case("src/a.py\n```python\n", Some("src/a.py"))]
     #[case("src/a.py\n\n```python\n", Some("src/a.py"))]
+    #[case("src/a.py\n<source>\n", Some("src/a.py"))]
+    #[case("<source>\nsrc/a.py\n", Some("src/a.py"))]
+    #[case("src/a.py\n<div>\n", None)]
     #[case("```python src/a.py\n", Some("src/a.py"))]
     #[case("```python:src/a.py\n", Some("src/a.py"))]
     #[case("```a.py\n", Some("a.py"))]

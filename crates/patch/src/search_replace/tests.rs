@@ -30,6 +30,8 @@ fn blocks(files: &[FilePatch]) -> Vec<(Option<&str>, &str, &str)> {
 #[case("<<<<<<< HEAD", "=======", ">>>>>>> branch")]
 #[case("<<<<<<<", "=======", ">>>>>>>")]
 #[case("------- SEARCH", "=======", "+++++++ REPLACE")]
+#[case("--- SEARCH", "===", "+++ REPLACE")]
+#[case("<<<< SEARCH", "====", ">>>> REPLACE")]
 fn accepts_marker_variants(#[case] open: &str, #[case] divide: &str, #[case] close: &str) {
     let files = parse_strictly(&format!("a.py\n{open}\nx\n  y\n{divide}\nz\n{close}\n"));
     assert_eq!(blocks(&files), [(Some("a.py"), "x\n  y\n", "z\n")]);
@@ -85,6 +87,16 @@ fn treats_markers_of_another_width_as_content_if_the_block_is_complete() {
     );
     let heading = "a\n<<<<<<< SEARCH\nTitle\n=====\n=======\nTitel\n=====\n>>>>>>> REPLACE\n";
     assert_eq!(blocks(&parse_strictly(heading)), [(Some("a"), "Title\n=====\n", "Titel\n=====\n")]);
+}
+
+#[test]
+fn an_underlined_heading_is_no_divider_in_a_block_of_another_width() {
+    for underline in ["===", "===="] {
+        let text =
+            format!("a\n<<<<<<< SEARCH\nTitle\n{underline}\n======\nTitel\n{underline}\n>>>>>>> REPLACE\n");
+        let (old, new) = (format!("Title\n{underline}\n"), format!("Titel\n{underline}\n"));
+        assert_eq!(blocks(&parse_with(&text, false).unwrap()), [(Some("a"), &old[..], &new[..])]);
+    }
 }
 
 #[test]

@@ -38,8 +38,7 @@ impl Client {
             Safeguards::All | Safeguards::NoLocks => files.without_look(),
         };
         let journal = SqliteJournal::open(&folder, files.root());
-        let journal =
-            journal.and_then(|journal| journal.with_fsync(Fsync::Off)).map_err(|error| failed(&error))?;
+        let journal = journal.map_err(|error| failed(&error))?.with_fsync(Fsync::Off);
         Ok(Self::Unprotected {
             files: Box::new(files),
             journal: Box::new(journal),

@@ -22,9 +22,7 @@ mod traced {
 
     use nix::errno::Errno;
     use nix::libc;
-    use nix::sys::ptrace::{self, Options};
-    use nix::sys::signal::Signal;
-    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+    use nix::sys::ptrace;
     use nix::unistd::Pid;
 
     use super::super::what_was_reported;
@@ -32,10 +30,9 @@ mod traced {
     use crate::invariants::{self, Reported};
     use crate::operation::{LARGE, OPERATIONS, Operation};
     use crate::parallel;
+    use crate::syscalls::MIN_COPY_BYTES;
     use crate::testbed::{RunOutput, Testbed};
-
-    /// Stops until it is traced, then becomes the program.
-    const SCRIPT: &str = "kill -STOP $$; exec \"$@\"";
+    use crate::tracer::{self, Interference};
 
     /// Runs every operation with all of its reads and writes cut short.
     pub(in super::super) fn run(scale: Scale, editor: Editor) -> Findings {
@@ -67,7 +64,7 @@ mod traced {
         findings.count("operations with short reads and writes", 1u64);
         findings.count("reads and writes cut short", counts.all);
         let copies = if operation.is_huge() { counts.copies } else { 0 };
-        findings.count("kernel copies of a huge file cut short", copies);
+        findings.count("blocks of a huge file cut short", copies);
         match what_was_reported(&output).map_err(single)? {
             Reported::Success if editor == Editor::Slipstitch => {
                 invariants::check(&testbed, Reported::Success).map(|_| ())
@@ -80,71 +77,39 @@ mod traced {
         }
     }
 
-    /// How many calls were cut short.
+    /// Cuts reads and writes short, and counts them.
     #[derive(Default)]
-    struct Counts {
+    struct Cuts {
         all: usize,
         copies: usize,
+        /// The call that the program is in, if it was cut short.
+        current: Option<Length>,
     }
 
-    fn run_traced(testbed: &Testbed) -> Result<(RunOutput, Counts), String> {
-        let (stdout, stderr) = (testbed.spare_path("stdout"), testbed.spare_path("stderr"));
-        let create =
-            |path| File::create(path).map_err(|error| format!("cannot create a file for output: {error}"));
-        let mut command = testbed.operation_under(["sh", "-c", SCRIPT, "sh"]);
-        let child = command.stdout(create(&stdout)?).stderr(create(&stderr)?).spawn();
-        let child = child.map_err(|error| format!("cannot run sh: {error}"))?;
-        let id = Pid::from_raw(i32::try_from(child.id()).map_err(|error| error.to_string())?);
-        let (code, counts) = trace(id).map_err(|errno| format!("cannot trace the program: {errno}"))?;
-        let read =
-            |path| fs::read_to_string(path).map_err(|error| format!("cannot read the output: {error}"));
-        Ok((RunOutput { code, stdout: read(&stdout)?, stderr: read(&stderr)? }, counts))
-    }
+    impl Interference for Cuts {
+        fn enter(&mut self, process: Pid) -> Result<(), Errno> {
+            self.current = shorten(process)?;
+            self.all += usize::from(self.current.is_some());
+            self.copies += usize::from(self.current.as_ref().is_some_and(Length::is_copy));
+            Ok(())
+        }
 
-    /// Traces the process to its end, cutting its reads and writes short. Returns its exit code and the number of cuts.
-    fn trace(id: Pid) -> Result<(Option<i32>, Counts), Errno> {
-        waitpid(id, Some(WaitPidFlag::WUNTRACED))?;
-        ptrace::attach(id)?;
-        waitpid(id, None)?;
-        ptrace::setoptions(
-            id,
-            Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACEEXEC,
-        )?;
-        let mut counts = Counts::default();
-        let mut shortened = None;
-        let mut entering = true;
-        let mut started = false;
-        let mut signal_to_deliver = None;
-        loop {
-            ptrace::syscall(id, signal_to_deliver.take())?;
-            match waitpid(id, None)? {
-                WaitStatus::Exited(_, code) => return Ok((Some(code), counts)),
-                WaitStatus::Signaled(..) => return Ok((None, counts)),
-                WaitStatus::PtraceSyscall(_) if entering => {
-                    entering = false;
-                    started = started || has_started(id)?;
-                    shortened = if started { shorten(id)? } else { None };
-                    counts.all += usize::from(shortened.is_some());
-                    counts.copies += usize::from(matches!(shortened, Some(Length::FifthArg(_))));
-                }
-                WaitStatus::PtraceSyscall(_) => {
-                    entering = true;
-                    if let Some(length) = shortened.take() {
-                        restore(id, length)?;
-                    }
-                }
-                // Left over from before the tracing.
-                WaitStatus::Stopped(_, Signal::SIGSTOP | Signal::SIGCONT) => {}
-                WaitStatus::Stopped(_, signal) => signal_to_deliver = Some(signal),
-                _ => {}
-            }
+        fn exit(&mut self, process: Pid) -> Result<(), Errno> {
+            self.current.take().map_or(Ok(()), |length| restore(process, length))
         }
     }
 
-    /// Whether the program itself runs and no longer the dynamic loader, which does not handle short reads. The first thing
-    /// that the Rust runtime does and the loader does not is to set up a signal stack.
-    fn has_started(id: Pid) -> Result<bool, Errno> {
-        Ok(i64::try_from(ptrace::getregs(id)?.orig_rax) == Ok(libc::SYS_sigaltstack))
+    fn run_traced(testbed: &Testbed) -> Result<(RunOutput, Cuts), String> {
+        let (stdout, stderr) = (testbed.spare_path("stdout"), testbed.spare_path("stderr"));
+        let create =
+            |path| File::create(path).map_err(|error| format!("cannot create a file for output: {error}"));
+        let mut command = testbed.operation_under(tracer::WRAPPER);
+        command.stdout(create(&stdout)?).stderr(create(&stderr)?);
+        let mut cuts = Cuts::default();
+        let code = tracer::run(&mut command, &mut cuts)?;
+        let read =
+            |path| fs::read_to_string(path).map_err(|error| format!("cannot read the output: {error}"));
+        Ok((RunOutput { code, stdout: read(&stdout)?, stderr: read(&stderr)? }, cuts))
     }
 
     /// The number of bytes that a call originally asked for, by the argument that has it.
@@ -152,6 +117,16 @@ mod traced {
     enum Length {
         ThirdArg(u64),
         FifthArg(u64),
+    }
+
+    impl Length {
+        /// Whether a block of a file is copied.
+        fn is_copy(&self) -> bool {
+            match self {
+                Self::ThirdArg(bytes) => *bytes >= MIN_COPY_BYTES,
+                Self::FifthArg(_) => true,
+            }
+        }
     }
 
     /// Makes the call ask for a third of the bytes; `None` if it transfers nothing that could be cut short.

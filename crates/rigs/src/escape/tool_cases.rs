@@ -138,7 +138,79 @@ pub(super) const TOOL_CASES: &[ToolCase] = &[
         json!({"file_path": path, "edits": [{"old_string": FIRST_LINE, "new_string": "changed"}]})
     }),
     on_new_file("claude", "Write", |path| json!({"file_path": path, "content": "changed\n"})),
+    on_file("gemini", "replace", |path| {
+        json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})
+    }),
+    on_new_file("gemini", "replace", |path| json!({"file_path": path, "old_string": "", "new_string": "changed\n"}))
+        .variant("create"),
+    on_new_file("gemini", "write_file", |path| json!({"file_path": path, "content": "changed\n"})),
+    on_file("gemini", "read_file", |path| json!({"file_path": path})),
+    on_file("qwen", "edit", |path| json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})),
+    on_new_file("qwen", "write_file", |path| json!({"file_path": path, "content": "changed\n"})),
+    on_file("opencode", "edit", |path| json!({"filePath": path, "oldString": FIRST_LINE, "newString": "changed"})),
+    on_file("opencode", "multiedit", |path| {
+        json!({"filePath": path, "edits": [{"oldString": FIRST_LINE, "newString": "changed"}]})
+    }),
+    on_new_file("opencode", "write", |path| json!({"filePath": path, "content": "changed\n"})),
+    on_new_file("opencode", "apply_patch", |path| {
+        json!({"patchText": v4a(&format!("Add File: {path}\n+changed"))["input"]})
+    }),
+    on_file("cline", "editor", |path| json!({"path": path, "old_text": FIRST_LINE, "new_text": "changed"})),
+    on_new_file("cline", "editor", |path| json!({"path": path, "new_text": "changed\n"})).variant("create"),
+    on_file("cline", "replace_in_file", blocks),
+    on_new_file("cline", "write_to_file", |path| json!({"path": path, "content": "changed\n"})),
+    on_new_file("cline", "apply_patch", |path| v4a(&format!("Add File: {path}\n+changed"))),
+    on_file("roo", "apply_diff", blocks),
+    on_file("roo", "edit", |path| json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})),
+    on_file("roo", "edit_file", |path| json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})),
+    on_new_file("roo", "write_to_file", |path| json!({"path": path, "content": "changed\n"})),
+    on_new_file("roo", "apply_patch", |path| {
+        json!({"patch": v4a(&format!("Add File: {path}\n+changed"))["input"]})
+    }),
+    on_file("zed", "edit_file", |path| {
+        json!({"path": path, "edits": [{"old_text": FIRST_LINE, "new_text": "changed"}]})
+    }),
+    on_new_file("zed", "write_file", |path| json!({"path": path, "content": "changed\n"})),
+    on_file("cursor", "search_replace", |path| {
+        json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})
+    }),
+    on_new_file("cursor", "edit_file", |path| json!({"target_file": path, "code_edit": "changed\n"})),
+    on_file("copilot", "replace_string_in_file", |path| {
+        json!({"filePath": path, "oldString": FIRST_LINE, "newString": "changed"})
+    }),
+    on_file("copilot", "multi_replace_string_in_file", |path| {
+        json!({"replacements": [{"filePath": path, "oldString": FIRST_LINE, "newString": "changed"}]})
+    }),
+    on_new_file("copilot", "create_file", |path| json!({"filePath": path, "content": "changed\n"})),
+    on_new_file("copilot", "apply_patch", |path| v4a(&format!("Add File: {path}\n+changed"))),
+    on_file("copilot-cli", "edit", |path| json!({"path": path, "old_str": FIRST_LINE, "new_str": "changed"})),
+    on_new_file("copilot-cli", "create", |path| json!({"path": path, "file_text": "changed\n"})),
+    on_new_file("copilot-cli", "apply_patch", |path| v4a(&format!("Add File: {path}\n+changed"))),
+    on_file("goose", "edit", |path| json!({"path": path, "before": FIRST_LINE, "after": "changed"})),
+    on_new_file("goose", "write", |path| json!({"path": path, "content": "changed\n"})),
+    on_folder("openhands", "str_replace_editor", |path| json!({"command": "view", "path": path})).variant("view"),
+    on_new_file("openhands", "str_replace_editor", |path| {
+        json!({"command": "create", "path": path, "file_text": "changed\n"})
+    })
+    .variant("create"),
+    on_file("aider", "apply_edits", |path| {
+        json!({"input": format!("{path}\n{}", blocks(path)["diff"].as_str().unwrap_or_default())})
+    })
+    .variant("blocks"),
+    on_new_file("aider", "apply_edits", |path| json!({"input": format!("{path}\n```\nchanged\n```\n")}))
+        .variant("whole file"),
+    on_file("hashline", "read", |path| json!({"path": path})),
+    on_file("hashline", "edit", |path| {
+        json!({"path": path, "edits": [{"replace": {"old_text": FIRST_LINE, "new_text": "changed"}}]})
+    }),
+    on_new_file("hashline", "write", |path| json!({"path": path, "content": "changed\n"})),
 ];
+
+/// The arguments of a tool that takes SEARCH/REPLACE blocks for one file.
+fn blocks(path: &str) -> Value {
+    let diff = format!("<<<<<<< SEARCH\n{FIRST_LINE}\n=======\nchanged\n>>>>>>> REPLACE\n");
+    json!({"path": path, "diff": diff})
+}
 
 /// The arguments of native `write_file` and xzatoma `edit_file`.
 fn write_file(path: &str, mode: &str) -> Value {

@@ -5,8 +5,7 @@ use crate::support;
 #[test]
 fn a_reported_error_leaves_files_unchanged() {
     let findings = support::assert_protected("errors");
-    for copies in ["injected into the kernel's copy of a huge file", "kernel copies of a huge file cut short"]
-    {
+    for copies in ["injected into the copy of a huge file", "blocks of a huge file cut short"] {
         assert!(findings.get_count(copies) > 0, "{copies}: {findings}");
     }
 }

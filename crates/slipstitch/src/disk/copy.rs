@@ -1,4 +1,4 @@
-//! Writes new content from old: small files in one pass, large ones copied by the kernel.
+//! Writes new content from old in one pass, or lets the kernel copy where a file system shares blocks.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,16 +17,21 @@ const MAX_BLOCK: usize = 256 * 1024;
 /// Enough for most files; the block grows for longer ones.
 const INITIAL_BLOCK: usize = 16 * 1024;
 
-/// From this size on, the kernel copies unchanged spans. The bytes do not pass through this process,
-/// and a file system with shared blocks does not copy them at all.
+/// From this size on, the kernel copies unchanged spans where that takes no copying: on a file system on which files can
+/// share blocks. Elsewhere, one pass that checks the content and copies it is faster than one for each.
 const MIN_KERNEL_COPY: usize = 1 << 20;
 /// With more splices than this, the unchanged spans are too short for a system call each.
 const MAX_KERNEL_SPLICES: usize = 1000;
 
-/// Whether the kernel should copy what `splices` leave unchanged.
-pub(super) fn is_kernel_copy_worthwhile(splices: &Splices) -> bool {
-    splices.base_len() >= MIN_KERNEL_COPY && splices.iter().len() <= MAX_KERNEL_SPLICES
+/// Whether the kernel should copy what `splices` leave unchanged of `from`.
+pub(super) fn is_kernel_copy_worthwhile(from: &File, splices: &Splices) -> bool {
+    splices.base_len() >= MIN_KERNEL_COPY
+        && splices.iter().len() <= MAX_KERNEL_SPLICES
+        && rustix::fs::fstatfs(from).is_ok_and(|found| SHARES_BLOCKS.contains(&(found.f_type as u32)))
 }
+
+/// The type numbers of file systems on which files can share blocks: Btrfs, XFS, bcachefs, OCFS2.
+const SHARES_BLOCKS: &[u32] = &[0x9123_683E, 0x5846_5342, 0xCA45_1A4E, 0x7461_636F];
 
 /// The hash and length of the content that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

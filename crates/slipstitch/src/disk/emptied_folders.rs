@@ -7,17 +7,18 @@ use std::io;
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{AtFlags, FileType, Gid, Mode, Uid, chmodat, chownat, mkdirat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, mkdirat, statat, unlinkat};
 use rustix::io::Errno;
+use slipstitch_core::change::Attributes;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
 
-use super::Fsync;
 use super::error::io_error;
-use super::folders::{locate_folder, sync_folder};
-use super::lookup::Location;
+use super::folders::sync_folder;
+use super::lookup::{Location, locate_folder};
 use super::roots::Roots;
+use super::{Fsync, attributes, folder_attributes};
 
 #[derive(Debug)]
 pub(super) struct EmptiedFolders {
@@ -34,8 +35,9 @@ struct EmptiedFolder {
     id: FileId,
     /// The folder that contains it. Once removed, some file systems (FUSE) do not tell any more.
     parent: FileId,
-    mode: Mode,
-    owner: (Uid, Gid),
+    attributes: Attributes,
+    /// Whether the folder could be listed, so that all of its attributes are known.
+    is_known: bool,
 }
 
 impl EmptiedFolders {
@@ -49,9 +51,16 @@ impl EmptiedFolders {
                 Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {
                     let id = FileId { device: found.st_dev, inode: found.st_ino };
                     let parent = id_of(&location.dir).map_err(|error| io_error(&path, "remove", error))?;
-                    let mode = Mode::from_raw_mode(found.st_mode);
-                    let owner = (Uid::from_raw(found.st_uid), Gid::from_raw(found.st_gid));
-                    list.push(EmptiedFolder { path, location, id, parent, mode, owner });
+                    let read = folder_attributes::read_open(&path, &*location.dir, &location.name);
+                    let is_known = read.is_ok();
+                    let attributes = match read {
+                        Ok(attributes) => attributes,
+                        Err(_) => folder_attributes::read(&path, &*location.dir, &location.name)?,
+                    };
+                    // What could not be created again as it was is not removed.
+                    if attributes::check_restorable(&path, &attributes).is_ok() {
+                        list.push(EmptiedFolder { path, location, id, parent, attributes, is_known });
+                    }
                 }
                 // Someone else has removed or replaced it.
                 Ok(_) | Err(Errno::NOENT) => {}
@@ -82,7 +91,15 @@ impl EmptiedFolders {
     /// Removes the folders, except those that are in use, and flushes the folders that contained them. After an error
     /// those that were removed can be restored.
     pub(super) fn remove(&mut self, fsync: Fsync) -> Result<(), WorkspaceError> {
-        for (index, EmptiedFolder { path, location, .. }) in self.list.iter().enumerate().rev() {
+        for (index, folder) in self.list.iter().enumerate().rev() {
+            let EmptiedFolder { path, location, attributes, is_known, .. } = folder;
+            // Someone has changed its attributes, and the journal has the old ones.
+            if *is_known
+                && folder_attributes::read_open(path, &*location.dir, &location.name)
+                    .is_ok_and(|found| found != *attributes)
+            {
+                continue;
+            }
             match unlinkat(&*location.dir, &location.name, AtFlags::REMOVEDIR) {
                 Ok(()) => self.removed.push(index),
                 // Someone else has put something there, or has removed or replaced it.
@@ -127,10 +144,8 @@ impl EmptiedFolder {
             Err(Errno::EXIST) => return Ok(()),
             Err(errno) => return Err(errno.into()),
         }
-        // Only root can give a folder away, and without that it still is the user's own.
-        let (owner, group) = self.owner;
-        let _ = chownat(&*dir, &name, Some(owner), Some(group), AtFlags::SYMLINK_NOFOLLOW);
-        chmodat(&*dir, &name, self.mode, AtFlags::empty())?;
+        // What cannot be restored is no reason to lose the files in it. The folder is the user's alone then.
+        let _ = folder_attributes::set(&self.path, &*dir, &name, &self.attributes);
         if fsync == Fsync::On {
             sync_folder(&dir)?;
         }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, MetadataExt};
@@ -13,9 +12,10 @@ use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
 
 use super::Fsync;
 use super::cleanup::CleanupList;
-use super::error::{io_error, is_escape};
-use super::lookup::{self, Location, MissingFile};
-use super::roots::{RootedPath, Roots};
+use super::error::io_error;
+use super::folder_attributes::{self, RecordedFolders};
+use super::lookup::{self, Location, MissingFile, locate_folder};
+use super::roots::Roots;
 
 /// The entries of a folder, sorted by name; those of the first root if `folder` is `None`.
 pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
@@ -61,21 +61,6 @@ pub(super) fn remove_empty(roots: &Roots, folders: &[FilePath], fsync: Fsync) {
     }
 }
 
-/// The location of a folder, whether it exists or not; `None` if the folder around it does not exist in a root.
-pub(super) fn locate_folder(roots: &Roots, folder: &FilePath) -> io::Result<Option<Location>> {
-    let Some(rooted) = roots.resolve(folder) else { return Ok(None) };
-    let Some(name) = rooted.path.file_name() else { return Ok(None) };
-    let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
-    match lookup::open_folder(roots, &RootedPath { root: rooted.root, path: parent }) {
-        Ok(dir) => Ok(Some(Location { dir: Arc::new(dir), name: name.to_owned() })),
-        Err(error) if is_escape(&error) => Ok(None),
-        Err(error) => match Errno::from_io_error(&error) {
-            Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
-            _ => Err(error),
-        },
-    }
-}
-
 /// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.
 pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -89,41 +74,66 @@ pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
 
 /// The folders that were created for a change. Dropping it removes those that are still empty.
 #[derive(Debug, Default)]
-pub(super) struct CreatedFolders(Vec<(Arc<Dir>, OsString)>);
+pub(super) struct CreatedFolders(Vec<CreatedFolder>);
+
+#[derive(Debug)]
+struct CreatedFolder {
+    dir: Arc<Dir>,
+    name: OsString,
+    path: FilePath,
+}
 
 impl CreatedFolders {
-    /// Creates the missing folders of a file's path.
+    /// Creates the missing folders of a file's path: as they were, if that is recorded, or else as the system does by
+    /// default.
     pub(super) fn create(
         &mut self,
+        path: &FilePath,
         missing: MissingFile,
+        (roots, recorded): (&Roots, &RecordedFolders),
         cleanup: &mut CleanupList<'_>,
-    ) -> io::Result<Location> {
+    ) -> Result<Location, WorkspaceError> {
+        let failed = |error: io::Error| io_error(path, "create", error);
         let mut dir = missing.dir;
-        for name in missing.folders {
-            cleanup.add_folder(&*dir, &name)?;
-            match rustix::fs::mkdirat(&*dir, &name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
-                Ok(()) => self.0.push((Arc::clone(&dir), name.clone())),
+        let count = missing.folders.len();
+        for (index, name) in missing.folders.into_iter().enumerate() {
+            // Found before the folder is created: a folder without a path would be left behind by undo.
+            let own = roots.path_of(&*dir, name.as_ref()).or_else(|| parent_of(path, count - index));
+            let own = own.ok_or_else(|| failed(Errno::NOENT.into()))?;
+            cleanup.add_folder(&*dir, &name).map_err(failed)?;
+            let recorded = recorded.find(roots, &*dir, &name);
+            let mode = match recorded {
+                Some(_) => Mode::RWXU,
+                None => Mode::RWXU | Mode::RWXG | Mode::RWXO,
+            };
+            match rustix::fs::mkdirat(&*dir, &name, mode) {
+                Ok(()) => {
+                    self.0.push(CreatedFolder { dir: Arc::clone(&dir), name: name.clone(), path: own });
+                    if let Some((folder, wanted)) = recorded {
+                        folder_attributes::set(&folder, &*dir, &name, wanted)?;
+                    }
+                }
                 Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
+                Err(errno) => return Err(failed(errno.into())),
             }
-            dir = Arc::new(dir.open_dir(&name)?);
+            dir = Arc::new(dir.open_dir(&name).map_err(failed)?);
         }
         Ok(Location { dir, name: missing.name })
     }
 
     /// The folders that contain the created ones.
     pub(super) fn parents(&self) -> impl Iterator<Item = &Arc<Dir>> {
-        self.0.iter().map(|(dir, _)| dir)
+        self.0.iter().map(|folder| &folder.dir)
     }
 
     /// The paths of the created folders, outermost first.
-    pub(super) fn paths(&self, roots: &Roots) -> Vec<FilePath> {
-        self.0.iter().filter_map(|(dir, name)| roots.path_of(&**dir, name.as_ref())).collect()
+    pub(super) fn paths(&self) -> Vec<FilePath> {
+        self.0.iter().map(|folder| folder.path.clone()).collect()
     }
 
     /// Removes the created folders that are still empty.
     pub(super) fn remove(&mut self) {
-        for (dir, name) in self.0.drain(..).rev() {
+        for CreatedFolder { dir, name, .. } in self.0.drain(..).rev() {
             // This fails for a folder that has got a file meanwhile, which is therefore in use.
             let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR);
         }
@@ -133,6 +143,12 @@ impl CreatedFolders {
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }
+}
+
+/// The path `levels` above a file's path.
+fn parent_of(path: &FilePath, levels: usize) -> Option<FilePath> {
+    let names: Vec<&str> = path.as_str().split('/').collect();
+    FilePath::from_record(&names.get(..names.len().checked_sub(levels)?)?.join("/")).ok()
 }
 
 impl Drop for CreatedFolders {

@@ -15,6 +15,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -24,6 +25,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
 
 use super::error::io_error;
 use super::lookup::Location;
@@ -55,12 +57,32 @@ impl LockKey {
 
     /// The key for a name in a folder, whether there is a file or not.
     pub(super) fn for_location(location: &Location) -> io::Result<Self> {
-        let folder = location.dir.dir_metadata()?;
+        FolderIds::default().lock_key(location)
+    }
+}
+
+/// The identities of open folders, each asked for once.
+#[derive(Debug, Default)]
+pub(super) struct FolderIds(Vec<(Arc<Dir>, FileId)>);
+
+impl FolderIds {
+    /// The key for a name in a folder.
+    pub(super) fn lock_key(&mut self, location: &Location) -> io::Result<LockKey> {
+        let known = self.0.iter().rev().find(|(dir, _)| Arc::ptr_eq(dir, &location.dir));
+        let id = match known {
+            Some((_, id)) => *id,
+            None => {
+                let folder = location.dir.dir_metadata()?;
+                let id = FileId { device: folder.dev(), inode: folder.ino() };
+                self.0.push((Arc::clone(&location.dir), id));
+                id
+            }
+        };
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&folder.dev().to_le_bytes());
-        hasher.update(&folder.ino().to_le_bytes());
+        hasher.update(&id.device.to_le_bytes());
+        hasher.update(&id.inode.to_le_bytes());
         hasher.update(location.name.as_bytes());
-        Ok(Self(hasher.finalize().to_hex().to_string()))
+        Ok(LockKey(hasher.finalize().to_hex().to_string()))
     }
 }
 

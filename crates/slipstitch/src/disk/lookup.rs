@@ -1,5 +1,6 @@
 //! Finds the file that a path leads to, beneath the roots.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
@@ -15,7 +16,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::error::{dangling_symlink, io_error, is_escape, not_regular};
-use super::roots::{RootedPath, Roots};
+use super::roots::{Root, RootedPath, Roots};
 
 /// How many symlinks are followed at the end of a path; the same as on Linux.
 const MAX_SYMLINKS: usize = 40;
@@ -58,11 +59,39 @@ pub(super) struct MissingFile {
     pub(super) name: OsString,
 }
 
+/// The folders that were opened to look up several paths at one moment: the files of a change mostly share them.
+#[derive(Debug, Default)]
+pub(super) struct OpenFolders<'a>(HashMap<(&'a str, PathBuf), Arc<Dir>>);
+
+impl<'a> OpenFolders<'a> {
+    fn open_parent(&mut self, root: &'a Root, path: &Path) -> io::Result<Parent> {
+        let key = (root.canonical(), path.to_owned());
+        if let Some(known) = self.0.get(&key) {
+            return Ok(Parent::Folder(Arc::clone(known)));
+        }
+        let opened = open_parent(&root.dir, path)?;
+        if let Parent::Folder(dir) = &opened {
+            self.0.insert(key, Arc::clone(dir));
+        }
+        Ok(opened)
+    }
+}
+
 /// Looks up `path`, following symlinks as long as they stay beneath a root.
 pub(super) fn look_up(
     roots: &Roots,
     path: &FilePath,
     action: &'static str,
+) -> Result<Lookup, WorkspaceError> {
+    look_up_from(roots, path, action, &mut OpenFolders::default())
+}
+
+/// Looks up one of several paths.
+pub(super) fn look_up_from<'a>(
+    roots: &'a Roots,
+    path: &FilePath,
+    action: &'static str,
+    opened: &mut OpenFolders<'a>,
 ) -> Result<Lookup, WorkspaceError> {
     let failed = |error: io::Error| io_error(path, action, error);
     let outside = || WorkspaceError::Outside(path.clone());
@@ -79,7 +108,7 @@ pub(super) fn look_up(
         };
         let name = name.to_owned();
         let parent = relative.parent().unwrap_or(Path::new(""));
-        let dir = match open_parent(&root.dir, parent) {
+        let dir = match opened.open_parent(root, parent) {
             Err(error) if is_escape(&error) => {
                 match follow_escape(roots, &RootedPath { root, path: parent.into() }) {
                     Ok(Some(target)) => {
@@ -227,6 +256,20 @@ pub(super) fn locate(
         }
         Lookup::Missing(_) => None,
     })
+}
+
+/// The location of a folder, whether it exists or not; `None` if the folder around it does not exist in a root.
+pub(super) fn locate_folder(roots: &Roots, folder: &FilePath) -> io::Result<Option<Location>> {
+    let Some(rooted) = roots.resolve(folder) else { return Ok(None) };
+    let Some(name) = rooted.path.file_name() else { return Ok(None) };
+    let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
+    match open_folder(roots, &RootedPath { root: rooted.root, path: parent }) {
+        Ok(dir) => Ok(Some(Location { dir: Arc::new(dir), name: name.to_owned() })),
+        Err(error) => match Errno::from_io_error(&error) {
+            Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Opens a folder beneath a root.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use cap_std::fs::MetadataExt as _;
-use slipstitch_core::change::{Attributes, Restore};
+use slipstitch_core::change::Restore;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
 
@@ -24,21 +24,22 @@ impl Staged for DiskStaged<'_> {
     fn intent(&self) -> Option<String> {
         let steps = self.steps.iter().map(|step| step.intent(self.roots)).collect();
         let texts = |paths: &[FilePath]| paths.iter().map(ToString::to_string).collect();
-        let folders = texts(&self.folders.paths(self.roots));
+        let folders = texts(&self.folders.paths());
         let emptied_folders = self.emptied_folders.paths().map(ToString::to_string).collect();
         serde_json::to_string(&Intent { steps, folders, emptied_folders }).ok()
     }
 
     fn restores(&self) -> Vec<Restore> {
-        let created = self.folders.paths(self.roots);
-        let restore = |attributes: &Option<Attributes>| Restore {
-            attributes: attributes.clone(),
-            folders: created.clone(),
-        };
-        self.removed.iter().map(restore).collect()
+        let created = self.folders.paths();
+        self.left.iter().map(|left| Restore { folders: created.clone(), ..left.clone() }).collect()
+    }
+
+    fn begin_flush(&mut self) {
+        self.flushing.start();
     }
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
+        self.flushing.finish()?;
         self.locks.mark_publishing();
         // From here on the journal has every name in its intent.
         self.temps.cleanup.delete();

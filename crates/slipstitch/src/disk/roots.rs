@@ -34,7 +34,7 @@ impl Root {
         Self { dir: Arc::new(dir), names }
     }
 
-    fn canonical(&self) -> &str {
+    pub(super) fn canonical(&self) -> &str {
         self.names.first().map_or("", String::as_str)
     }
 }

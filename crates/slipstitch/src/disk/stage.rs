@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use slipstitch_core::change::{Base, FileChange, PathChange};
+use slipstitch_core::change::{Base, FileChange, PathChange, Restore};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 use slipstitch_core::text::ContentHash;
@@ -14,9 +14,11 @@ use slipstitch_core::text::ContentHash;
 use super::cleanup::CleanupList;
 use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
+use super::flush::Flushing;
+use super::folder_attributes::{ParentReader, RecordedFolders};
 use super::folders::CreatedFolders;
-use super::lock::{LockKey, StaleMarks};
-use super::lookup::{self, FoundFile, Lookup};
+use super::lock::{FolderIds, LockKey, StaleMarks};
+use super::lookup::{self, FoundFile, Lookup, OpenFolders};
 use super::roots::Roots;
 use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
@@ -33,32 +35,36 @@ pub(super) fn stage<'a>(
     stale_marks: StaleMarks,
 ) -> Result<DiskStaged<'a>, WorkspaceError> {
     let roots = &disk.roots;
+    let recorded = RecordedFolders::of(changes);
     let mut attempts = 0;
     loop {
         attempts += 1;
         let mut cleanup = disk.cleanup.new_list();
         let mut folders = CreatedFolders::default();
-        let keys = lock_keys(changes, &look_up_targets(roots, changes, &mut folders, &mut cleanup)?)?;
+        let mut look_up = || look_up_targets((roots, &recorded), changes, &mut folders, &mut cleanup);
+        let keys = lock_keys(changes, &look_up()?)?;
         let locks = disk.locks.acquire(&keys, stale_marks)?;
         // Folders may have moved while this waited for the locks. Only what is seen under the locks counts,
         // and only if it is what was locked.
-        let targets = look_up_targets(roots, changes, &mut folders, &mut cleanup)?;
+        let targets = look_up()?;
         if lock_keys(changes, &targets)? == keys {
             let mut staged = DiskStaged {
                 steps: Vec::new(),
                 written: Vec::new(),
-                removed: Vec::new(),
+                left: Vec::new(),
                 folders,
                 emptied_folders: EmptiedFolders::find(roots, emptied_folders(changes))?,
                 temps: TempFactory::new(cleanup, disk.named_temps),
+                flushing: Flushing::new(disk.fsync),
                 roots,
                 displaced_check: disk.displaced_check,
                 fsync: disk.fsync,
                 locks,
             };
             let mut targets = targets.into_iter();
+            let mut parents = ParentReader::default();
             for change in changes {
-                stage_file(disk, change, changes, &mut targets, &mut staged)?;
+                stage_file(disk, change, changes, &mut targets, &mut parents, &mut staged)?;
             }
             return Ok(staged);
         }
@@ -70,11 +76,15 @@ pub(super) fn stage<'a>(
 
 /// Checks whether changes could be staged, without locks and without touching anything.
 pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), WorkspaceError> {
+    let recorded = RecordedFolders::of(changes);
     for change in changes {
         for path in paths(change) {
             let (folder, target) = match lookup::look_up(&disk.roots, path, action(change))? {
                 Lookup::File(found) => (Arc::clone(&found.location.dir), Some(Target::File(found))),
-                Lookup::Missing(missing) => (missing.dir, None),
+                Lookup::Missing(missing) => {
+                    recorded.check(&disk.roots, &missing)?;
+                    (missing.dir, None)
+                }
             };
             if let (Base::Absent, Some(attributes)) = (change.base, &change.restore.attributes) {
                 attributes::check_restorable(path, attributes)?;
@@ -108,25 +118,24 @@ fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
 
 /// Looks up every path of every change and creates the folders that new files need.
 fn look_up_targets(
-    roots: &Roots,
+    (roots, recorded): (&Roots, &RecordedFolders),
     changes: &[FileChange],
     folders: &mut CreatedFolders,
     cleanup: &mut CleanupList<'_>,
 ) -> Result<Vec<Target>, WorkspaceError> {
     let mut targets = Vec::new();
+    let mut opened = OpenFolders::default();
     for change in changes {
         for path in paths(change) {
             let must_exist = path == &change.path && change.base != Base::Absent;
-            targets.push(match lookup::look_up(roots, path, action(change))? {
+            targets.push(match lookup::look_up_from(roots, path, action(change), &mut opened)? {
                 Lookup::File(found) => Target::File(found),
                 Lookup::Missing(_) if must_exist => {
                     return Err(WorkspaceError::Conflict { path: path.clone(), found: None });
                 }
-                Lookup::Missing(missing) => Target::Free(
-                    folders
-                        .create(missing, cleanup)
-                        .map_err(|error| io_error(path, action(change), error))?,
-                ),
+                Lookup::Missing(missing) => {
+                    Target::Free(folders.create(path, missing, (roots, recorded), cleanup)?)
+                }
             });
         }
     }
@@ -140,6 +149,7 @@ fn lock_keys<'a>(
     targets: &[Target],
 ) -> Result<BTreeMap<LockKey, &'a FilePath>, WorkspaceError> {
     let mut keys = BTreeMap::new();
+    let mut folders = FolderIds::default();
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
         let inode_key = match target {
@@ -148,7 +158,7 @@ fn lock_keys<'a>(
             }
             _ => None,
         };
-        let key = LockKey::for_location(target.location()).map_err(|error| io_error(path, "lock", error))?;
+        let key = folders.lock_key(target.location()).map_err(|error| io_error(path, "lock", error))?;
         for key in inode_key.into_iter().chain([key]) {
             if let Some(other) = keys.insert(key, path)
                 && other != path
@@ -191,6 +201,7 @@ fn stage_file(
     change: &FileChange,
     changes: &[FileChange],
     targets: &mut impl Iterator<Item = Target>,
+    parents: &mut ParentReader,
     staged: &mut DiskStaged<'_>,
 ) -> Result<(), WorkspaceError> {
     let mut next_target =
@@ -201,9 +212,10 @@ fn stage_file(
         change,
         file_index: staged.written.len(),
         temps: &mut staged.temps,
+        flushing: &mut staged.flushing,
         emptied_folders: &staged.emptied_folders,
     };
-    let mut removed = None;
+    let mut left = Restore::default();
     let write_mode = match (change.base, &change.path_change) {
         (Base::Absent, PathChange::Keep) => {
             staged.steps.push(builder.create(target, leaving_content(changes, &change.path))?);
@@ -227,14 +239,16 @@ fn stage_file(
                 }
                 PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
-                    removed =
+                    left.attributes =
                         Some(attributes::read_attributes(&change.path, &source.file, &source.metadata)?);
+                    left.parents = parents.read(&disk.roots, &source.location)?;
                     if !is_taken(changes, change) {
                         staged.steps.push(builder.remove(hash, &source)?);
                     }
                     "remove"
                 }
                 PathChange::Move(to) => {
+                    left.parents = parents.read(&disk.roots, &source.location)?;
                     let step = match (next_target()?, leaving_content(changes, to)) {
                         (Target::File(leaving), Some(content)) => {
                             let temp = builder.write_temp(hash, &source, &leaving.location)?;
@@ -257,7 +271,7 @@ fn stage_file(
     };
     let path = change.path_after().unwrap_or(&change.path).clone();
     staged.written.push(Written { path, write_mode });
-    staged.removed.push(removed);
+    staged.left.push(left);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Changes that are prepared but not visible yet.
 
-use slipstitch_core::change::Attributes;
+use slipstitch_core::change::Restore;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::Written;
 use slipstitch_core::snapshot::FileId;
@@ -9,6 +9,7 @@ use slipstitch_core::text::ContentHash;
 use super::Fsync;
 use super::emptied_folders::EmptiedFolders;
 use super::fingerprint::Fingerprint;
+use super::flush::Flushing;
 use super::folders::CreatedFolders;
 use super::in_place::InPlaceWrite;
 use super::intent::AsideElsewhere;
@@ -25,12 +26,13 @@ use super::temp::{TempFactory, TempFile};
 pub(super) struct DiskStaged<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) written: Vec<Written>,
-    /// The attributes of each file that is removed; like `written`, one for each file.
-    pub(super) removed: Vec<Option<Attributes>>,
+    /// What the files leave that their inverse has to restore; like `written`, one for each file.
+    pub(super) left: Vec<Restore>,
     pub(super) folders: CreatedFolders,
     /// Folders that are removed with the change, if it leaves them empty.
     pub(super) emptied_folders: EmptiedFolders,
     pub(super) temps: TempFactory<'a>,
+    pub(super) flushing: Flushing,
     pub(super) roots: &'a Roots,
     pub(super) displaced_check: DisplacedCheck,
     pub(super) fsync: Fsync,

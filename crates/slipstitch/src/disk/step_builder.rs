@@ -14,6 +14,7 @@ use slipstitch_core::text::ContentHash;
 use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
 use super::fingerprint::Fingerprint;
+use super::flush::Flushing;
 use super::in_place::InPlaceWrite;
 use super::intent::AsideElsewhere;
 use super::lock::LockKey;
@@ -21,7 +22,7 @@ use super::lookup::{FoundFile, Location};
 use super::staged::{Step, StepKind};
 use super::target::{Target, action};
 use super::temp::{TempFactory, TempFile};
-use super::{DiskWorkspace, Fsync, HardLinks, attributes, copy};
+use super::{DiskWorkspace, HardLinks, attributes, copy};
 
 pub(super) struct StepBuilder<'a, 'b> {
     pub(super) disk: &'a DiskWorkspace,
@@ -29,6 +30,7 @@ pub(super) struct StepBuilder<'a, 'b> {
     /// The index of the file in the change set.
     pub(super) file_index: usize,
     pub(super) temps: &'a mut TempFactory<'b>,
+    pub(super) flushing: &'a mut Flushing,
     pub(super) emptied_folders: &'a EmptiedFolders,
 }
 
@@ -54,7 +56,7 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Writes the content of a new file into a temporary file next to `location`.
-    fn write_created(&mut self, location: &Location) -> Result<(TempFile, File), WorkspaceError> {
+    fn write_created(&mut self, location: &Location) -> Result<(TempFile, FileId), WorkspaceError> {
         let path = &self.change.path;
         if self.change.splices.base_len() != 0 {
             return Err(refused(path, "create", "the change was made for a file that has content"));
@@ -73,8 +75,7 @@ impl StepBuilder<'_, '_> {
             // creates it.
             attributes::ensure_mode(path, &file, mode & 0o1777)?;
         }
-        self.sync(&file)?;
-        Ok((temp, file))
+        self.finish(temp, file)
     }
 
     /// Replaces the file, or writes in place where a replacement would lose something.
@@ -84,8 +85,7 @@ impl StepBuilder<'_, '_> {
             return self.write_in_place(hash, source);
         }
         match self.write_temp(hash, &source, &source.location) {
-            Ok((temp, file)) => {
-                let id = id_of(&self.change.path, &file)?;
+            Ok((temp, id)) => {
                 let original = Fingerprint::new(hash, &source);
                 let after = self.change.after.unwrap_or(hash);
                 let spare = TempFile::next_to(&source.location);
@@ -144,9 +144,8 @@ impl StepBuilder<'_, '_> {
         path: &FilePath,
         action: &'static str,
         location: Location,
-        (temp, file): (TempFile, File),
+        (temp, id): (TempFile, FileId),
     ) -> Result<Step, WorkspaceError> {
-        let id = id_of(path, &file)?;
         let after = self
             .change
             .after
@@ -160,9 +159,8 @@ impl StepBuilder<'_, '_> {
         path: &FilePath,
         action: &'static str,
         (content, leaving): (ContentHash, FoundFile),
-        (temp, file): (TempFile, File),
+        (temp, id): (TempFile, FileId),
     ) -> Result<Step, WorkspaceError> {
-        let id = id_of(path, &file)?;
         let after = self
             .change
             .after
@@ -183,13 +181,13 @@ impl StepBuilder<'_, '_> {
         hash: ContentHash,
         source: &FoundFile,
         location: &Location,
-    ) -> Result<(TempFile, File), WorkspaceError> {
+    ) -> Result<(TempFile, FileId), WorkspaceError> {
         let path = &self.change.path;
         let (temp, mut file) = self
             .temps
             .create(location, Mode::RUSR | Mode::WUSR)
             .map_err(|error| io_error(path, action(self.change), error))?;
-        if copy::is_kernel_copy_worthwhile(&self.change.splices) {
+        if copy::is_kernel_copy_worthwhile(&source.file, &self.change.splices) {
             self.write_in_kernel(hash, source, &mut file)?;
         } else {
             let read = copy::splice_while_hashing(path, &source.file, &self.change.splices, &file)?;
@@ -199,8 +197,7 @@ impl StepBuilder<'_, '_> {
         if let Some(executable) = self.change.executable {
             attributes::ensure_mode(path, &file, with_execution(source, executable))?;
         }
-        self.sync(&file)?;
-        Ok((temp, file))
+        self.finish(temp, file)
     }
 
     /// Writes the new content of a large file.
@@ -227,11 +224,12 @@ impl StepBuilder<'_, '_> {
         Err(WorkspaceError::Conflict { path: path.clone(), found: None })
     }
 
-    fn sync(&self, file: &File) -> Result<(), WorkspaceError> {
-        match self.disk.fsync {
-            Fsync::On => file.sync_all().map_err(|error| io_error(&self.change.path, "write", error)),
-            Fsync::Off => Ok(()),
-        }
+    /// Hands a complete temporary file over to be flushed.
+    fn finish(&mut self, temp: TempFile, file: File) -> Result<(TempFile, FileId), WorkspaceError> {
+        let path = &self.change.path;
+        let metadata = file.metadata().map_err(|error| io_error(path, "write", error))?;
+        self.flushing.add(path, file)?;
+        Ok((temp, FileId { device: metadata.dev(), inode: metadata.ino() }))
     }
 
     /// Checks that the content that was read is the content that the change was made for.
@@ -241,11 +239,6 @@ impl StepBuilder<'_, '_> {
         }
         Err(WorkspaceError::Conflict { path: self.change.path.clone(), found: Some(read.hash) })
     }
-}
-
-fn id_of(path: &FilePath, file: &File) -> Result<FileId, WorkspaceError> {
-    let metadata = file.metadata().map_err(|error| io_error(path, "write", error))?;
-    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
 }
 
 /// Whether something is mounted at the file's name, so that it cannot be renamed.

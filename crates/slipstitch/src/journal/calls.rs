@@ -10,8 +10,7 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
-use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now, set_synchronous};
-use crate::Fsync;
+use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now};
 use crate::stats::{Attempt, CallFilter, CallGroup, CallRecord, Tally};
 
 /// How long statistics wait for another process that writes. They are not worth a longer delay.
@@ -50,9 +49,11 @@ impl SqliteJournal {
         is_first
     }
 
-    /// Writes the queued records.
+    /// Writes the queued records, and the queued texts (see `aids.rs`).
     pub fn flush_calls(&self) -> Result<(), JournalError> {
-        if self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        let has_calls = !self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let has_aids = !self.aids.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        if !has_calls && !has_aids {
             return Ok(());
         }
         self.write_calls(|_| Ok(()))
@@ -73,27 +74,33 @@ impl SqliteJournal {
         })
     }
 
-    /// Writes the queued records and then calls `work`, so that records are in the order of their calls.
+    /// Writes the queued records and then calls `work`, so that records are in the order of their calls. Also writes the
+    /// queued texts.
     fn write_calls(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<(), JournalError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let queued = std::mem::take(&mut *self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner));
-        let write = |connection: &Connection| {
+        let aids = std::mem::take(&mut *self.aids.lock().unwrap_or_else(PoisonError::into_inner));
+        let write = |connection: &Connection| -> Result<(), DbError> {
             let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
+            aids.write(self, connection)?;
             for (at, call) in &queued {
                 insert(connection, &self.root, *at, call)?;
             }
             work(connection)?;
-            transaction.commit()
+            Ok(transaction.commit()?)
         };
-        let written = without_waiting(&connection, self.fsync, CALL_BUSY_TIMEOUT, write);
-        if written.is_err() && queued.len() < MAX_QUEUED {
+        let written = without_waiting(&connection, write);
+        if written.is_err() {
             // Another process holds the lock: put them back at the front, for the next attempt.
-            self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, queued);
+            self.aids.lock().unwrap_or_else(PoisonError::into_inner).restore(aids);
+            if queued.len() < MAX_QUEUED {
+                self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, queued);
+            }
         }
-        written.map_err(|error| DbError::from(error).during("record a call"))
+        written.map_err(|error| error.during("record a call"))
     }
 
     /// Counts calls by session, program and dialect, in the order of their first calls.
@@ -120,22 +127,14 @@ pub(super) fn delete_before(transaction: &Connection, time: i64) -> Result<usize
     Ok(transaction.execute("DELETE FROM calls WHERE at < ?1", params![time])?)
 }
 
-/// Runs `work` with a short busy timeout and without flushing to the disk, and restores both afterwards.
-pub(super) fn without_waiting(
+/// Runs `work` with a short busy timeout, and restores the usual one afterwards.
+fn without_waiting(
     connection: &Connection,
-    fsync: Fsync,
-    busy_timeout: Duration,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    if fsync == Fsync::On {
-        set_synchronous(connection, Fsync::Off)?;
-    }
-    connection.busy_timeout(busy_timeout)?;
+    work: impl FnOnce(&Connection) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    connection.busy_timeout(CALL_BUSY_TIMEOUT)?;
     let result = work(connection);
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    if fsync == Fsync::On {
-        set_synchronous(connection, Fsync::On)?;
-    }
     result
 }
 
@@ -168,6 +167,9 @@ fn update(connection: &Connection, root: &str, call: &CallRecord) -> rusqlite::R
     Ok(1)
 }
 
+/// Follows the mode of a call that only added lines.
+const ADDITION: char = '+';
+
 fn classes(call: &CallRecord) -> Option<String> {
     (!call.differences.is_empty()).then(|| call.differences.join(","))
 }
@@ -195,7 +197,11 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> ru
         call.rung,
         classes(call),
         proposal_row(call.proposal),
-        call.variant,
+        call.variant.as_ref().map(|mode| if call.is_addition {
+            format!("{mode}{ADDITION}")
+        } else {
+            mode.clone()
+        }),
     ])?;
     CALLS.update_sums(connection, params![connection.last_insert_rowid()])
 }
@@ -269,7 +275,8 @@ fn count_attempts(
             .find(|group| (&group.session, &group.agent, &group.dialect) == (&session, &agent, &dialect));
         let Some(group) = group else { continue };
         if let Some(variant) = variant {
-            group.tally.add_mode(variant);
+            let addition = variant.strip_suffix(ADDITION);
+            group.tally.add_mode(addition.unwrap_or(&variant), addition.is_some());
         }
         let attempts = failed.entry((session, dialect, tool)).or_default();
         match Attempt::of(&status, &code) {
@@ -286,18 +293,6 @@ mod tests {
     use super::*;
     use slipstitch_core::outcome::Status;
     use slipstitch_core::report::Report;
-
-    #[test]
-    fn recording_a_call_leaves_changes_durable() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = SqliteJournal::open(folder.path(), "/r").unwrap();
-        let report = Report::custom(Status::Shown, "read", "");
-        journal.record_call(&CallRecord::new("s", None, "native", "read_file", &report)).unwrap();
-        assert_eq!(journal.count_calls(&CallFilter::default()).unwrap()[0].tally.shown, 1);
-        let connection = journal.connection.lock().unwrap();
-        let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
-        assert_eq!(level, 2, "FULL, as before the record");
-    }
 
     #[test]
     fn queued_calls_are_written_in_order_and_none_is_lost() {

@@ -7,7 +7,7 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 use super::checksum::{
     CALLS, CHANGES, FILES, LAST_TEXTS, PROPOSAL_FILES, PROPOSALS, REVERTED, TABLES, Table,
 };
-use super::{DbError, FileOwner, SqliteJournal, change_id, query, schema};
+use super::{DbError, FileOwner, SqliteJournal, change_id, leftover_log, query, schema};
 
 /// How many problems of one kind are listed.
 const MAX_LISTED: usize = 100;
@@ -40,6 +40,7 @@ impl SqliteJournal {
             look(wrong_counters);
             look(altered_schema);
             look(damaged_structure);
+            check.damage.extend(leftover_log::noted_damage(&self.state_dir));
             check.damage.dedup();
             Ok(check)
         })

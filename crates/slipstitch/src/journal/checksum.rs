@@ -167,6 +167,26 @@ impl Table {
         Ok(())
     }
 
+    /// Sets columns that are not texts in one row, given as SQL expressions that may use `?2` and so on, and its checksum.
+    pub(super) fn update_columns(
+        &self,
+        connection: &Connection,
+        columns: &[(&str, &str)],
+        values: impl Params,
+    ) -> rusqlite::Result<()> {
+        let names = self.key.iter().chain(self.columns);
+        let value = |name: &&str| match columns.iter().find(|(column, _)| column == name) {
+            Some((_, value)) => (*value).to_owned(),
+            None => format!("{}.{name}", self.name),
+        };
+        let sum = names.map(value).collect::<Vec<_>>().join(", ");
+        let set: Vec<String> = columns.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let (name, key) = (self.name, self.key[0]);
+        let update = format!("UPDATE {name} SET {}, sum = checksum({sum}) WHERE {key} = ?1", set.join(", "));
+        connection.prepare_cached(&update)?.execute(values)?;
+        Ok(())
+    }
+
     /// Updates the checksum of one row after a change of columns that are not texts.
     pub(super) fn update_sum(&self, connection: &Connection, id: i64) -> rusqlite::Result<()> {
         let sum = self.checksum_of(self.columns);

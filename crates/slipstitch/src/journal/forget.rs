@@ -76,10 +76,8 @@ impl SqliteJournal {
     /// erases them.
     pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, ForgetError> {
         const ACTION: &str = "forget";
-        if run == Run::Real {
-            // Queued records would be written after they were to be forgotten.
-            let _ = self.flush_calls();
-        }
+        // Queued records and texts would be written after they were to be forgotten.
+        let _ = self.flush_calls();
         let forgotten = self.erase(ACTION, run, |transaction| {
             if let Some(unknown) = find_unknown(transaction, &self.root, selection)? {
                 return Ok(Err(unknown));

@@ -80,6 +80,7 @@ impl SqliteJournal {
     /// the same result and forgets nothing.
     pub fn collect(&self, run: Run) -> Result<Collected, JournalError> {
         const ACTION: &str = "be cleaned up";
+        self.write_aids();
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let collected = enforce_limits(&mut connection, &self.retention, self.retention.max_bytes, run)
             .map_err(|error| error.during(ACTION))?;

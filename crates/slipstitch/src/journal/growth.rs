@@ -65,8 +65,7 @@ fn record_edit(journal: &SqliteJournal, session: &str, number: usize) {
 impl GrownJournal {
     fn new(count: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let open =
-            |root: &str| SqliteJournal::open(folder.path(), root).unwrap().with_fsync(Fsync::Off).unwrap();
+        let open = |root: &str| SqliteJournal::open(folder.path(), root).unwrap().with_fsync(Fsync::Off);
         let (journal, other) = (open("/a"), open("/b"));
         for number in 0..count {
             record_edit(&journal, "s", number);

@@ -9,24 +9,23 @@ use slipstitch_core::text::ContentHash;
 use super::checksum::LAST_TEXTS;
 use super::{DbError, row_id};
 
-/// Stores what the change `id` left at its paths, replacing what earlier changes left there.
+/// Stores what the change `id` left at a path, replacing what earlier changes left there.
 pub(super) fn store(
     transaction: &Connection,
     root: &str,
     id: ChangeId,
-    texts: &[(FilePath, LastText)],
+    path: &FilePath,
+    text: &LastText,
 ) -> Result<(), DbError> {
-    for (path, text) in texts {
-        match text {
-            LastText::Short { text, hash } => {
-                upsert(transaction, params![root, path.as_str(), row_id(id), hash.to_string(), text])?;
-                let key = params![root, path.as_str()];
-                LAST_TEXTS.update_sums_where(transaction, "root = ?1 AND path = ?2", key)?;
-            }
-            LastText::Unknown => {
-                let delete = "DELETE FROM last_texts WHERE root = ?1 AND path = ?2";
-                transaction.prepare_cached(delete)?.execute(params![root, path.as_str()])?;
-            }
+    match text {
+        LastText::Short { text, hash } => {
+            upsert(transaction, params![root, path.as_str(), row_id(id), hash.to_string(), text])?;
+            let key = params![root, path.as_str()];
+            LAST_TEXTS.update_sums_where(transaction, "root = ?1 AND path = ?2", key)?;
+        }
+        LastText::Unknown => {
+            let delete = "DELETE FROM last_texts WHERE root = ?1 AND path = ?2";
+            transaction.prepare_cached(delete)?.execute(params![root, path.as_str()])?;
         }
     }
     Ok(())

@@ -34,9 +34,8 @@ pub(super) fn finish(
             Err(DbError::NotPending { id, state: found })
         }
         Some(_) => {
-            let update = "UPDATE changes SET state = ?2, intent = NULL WHERE id = ?1";
-            transaction.prepare_cached(update)?.execute(params![row_id(id), state_name(state)])?;
-            CHANGES.update_sum(transaction, row_id(id))?;
+            let columns = [("state", "?2"), ("intent", "NULL")];
+            CHANGES.update_columns(transaction, &columns, params![row_id(id), state_name(state)])?;
             Ok(())
         }
     }

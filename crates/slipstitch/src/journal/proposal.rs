@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::{FileChange, LineTotals, PlacedEdit};
+use slipstitch_core::plan::ChangeId;
 use slipstitch_core::ports::journal::{
     Proposal, ProposalDecision, ProposalId, ProposalNotes, RecordedText, RejectedHunk, StoredProposal,
 };
@@ -107,6 +108,23 @@ pub(super) fn pending(transaction: &Connection, root: &str) -> Result<Vec<Stored
     proposals.filter(|found| !matches!(found, Err(DbError::Damaged(_)))).collect()
 }
 
+/// The last decided proposals, newest first.
+pub(super) fn decided(
+    transaction: &Connection,
+    root: &str,
+    limit: usize,
+) -> Result<Vec<StoredProposal>, DbError> {
+    let query = format!(
+        "SELECT {COLUMNS} FROM proposals WHERE root = ?1 AND verdict <> 'pending' AND {} ORDER BY id DESC LIMIT ?2",
+        PROPOSALS.is_wholly_intact()
+    );
+    let mut statement = transaction.prepare_cached(&query)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![root, limit], read_row)?.collect::<Result<Vec<_>, _>>()?;
+    let proposals = rows.into_iter().map(|row| row.into_proposed(transaction));
+    proposals.filter(|found| !matches!(found, Err(DbError::Damaged(_)))).collect()
+}
+
 pub(super) fn find(
     transaction: &Connection,
     root: &str,
@@ -125,6 +143,18 @@ pub(super) fn find(
     }
 }
 
+/// The proposal that became this change.
+pub(super) fn find_accepted(
+    transaction: &Connection,
+    root: &str,
+    change: ChangeId,
+) -> Result<Option<StoredProposal>, DbError> {
+    let mut select =
+        transaction.prepare_cached("SELECT id FROM proposals WHERE change = ?1 AND root = ?2")?;
+    let found: Option<i64> = select.query_row(params![row_id(change), root], |row| row.get(0)).optional()?;
+    found.map_or(Ok(None), |id| find(transaction, root, proposal_id(id)))
+}
+
 /// Stores the decision on a pending proposal.
 pub(super) fn decide(
     transaction: &Connection,
@@ -133,8 +163,10 @@ pub(super) fn decide(
     decision: &ProposalDecision,
 ) -> Result<(), DbError> {
     let (verdict, by, reason, change, left_out) = match decision {
-        ProposalDecision::Accepted { by, change, left_out } => {
-            ("accepted", by, None, Some(row_id(*change)), hunks_to_json(left_out)?)
+        ProposalDecision::Accepted { by, change, left_out, edited } => {
+            let edited = edited.iter().map(|&hunk| StoredHunk { hunk, edited: true, rejected: None });
+            let hunks: Vec<StoredHunk> = left_out.iter().map(StoredHunk::from).chain(edited).collect();
+            ("accepted", by, None, Some(row_id(*change)), hunks_to_json(&hunks)?)
         }
         ProposalDecision::Rejected { by, reason } => ("rejected", by, reason.as_deref(), None, None),
         ProposalDecision::Granted { by } => ("accepted", by, None, None, None),
@@ -176,9 +208,10 @@ pub(super) fn reject_hunks(
     id: ProposalId,
     hunks: &[RejectedHunk],
 ) -> Result<(), DbError> {
+    let stored: Vec<StoredHunk> = hunks.iter().map(StoredHunk::from).collect();
     let changed = transaction.execute(
         "UPDATE proposals SET left_out = ?3 WHERE id = ?1 AND root = ?2 AND verdict = 'pending'",
-        params![FileOwner::Proposal(id).row_id(), root, hunks_to_json(hunks)?],
+        params![FileOwner::Proposal(id).row_id(), root, hunks_to_json(&stored)?],
     )?;
     if changed != 1 {
         return Err(DbError::ProposalNotPending(id));
@@ -187,7 +220,41 @@ pub(super) fn reject_hunks(
     Ok(())
 }
 
-fn hunks_to_json(hunks: &[RejectedHunk]) -> Result<Option<String>, DbError> {
+/// A hunk that is not applied as proposed, in the column `left_out`.
+#[derive(Serialize, Deserialize)]
+struct StoredHunk {
+    hunk: usize,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    edited: bool,
+    #[serde(flatten)]
+    rejected: Option<Rejection>,
+}
+
+/// Who rejected a hunk, and why.
+#[derive(Serialize, Deserialize)]
+struct Rejection {
+    by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl From<&RejectedHunk> for StoredHunk {
+    fn from(RejectedHunk { hunk, by, reason }: &RejectedHunk) -> Self {
+        let rejected = Rejection { by: by.clone(), reason: reason.clone() };
+        Self { hunk: *hunk, edited: false, rejected: Some(rejected) }
+    }
+}
+
+/// The rejected hunks, and the numbers of the edited ones.
+fn split_hunks(stored: Vec<StoredHunk>) -> (Vec<RejectedHunk>, Vec<usize>) {
+    let edited = stored.iter().filter(|found| found.edited).map(|found| found.hunk).collect();
+    let rejected = |StoredHunk { hunk, rejected, .. }: StoredHunk| {
+        rejected.map(|Rejection { by, reason }| RejectedHunk { hunk, by, reason })
+    };
+    (stored.into_iter().filter_map(rejected).collect(), edited)
+}
+
+fn hunks_to_json(hunks: &[StoredHunk]) -> Result<Option<String>, DbError> {
     (!hunks.is_empty()).then(|| insert::to_json(&hunks)).transpose()
 }
 
@@ -231,13 +298,13 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
 impl ProposalRow {
     fn into_proposed(self, transaction: &Connection) -> Result<StoredProposal, DbError> {
         let owner = FileOwner::Proposal(self.id);
-        let left_out = self.left_out.as_deref().map(|json| parse_remarks(owner, json)).transpose()?;
-        let mut left_out: Vec<RejectedHunk> = left_out.unwrap_or_default();
+        let stored = self.left_out.as_deref().map(|json| parse_remarks(owner, json)).transpose()?;
+        let (mut left_out, edited) = split_hunks(stored.unwrap_or_default());
         let decision = match (self.verdict.as_str(), self.decided_by, self.change) {
             ("pending", None, None) => None,
             ("accepted", Some(by), Some(change)) => {
                 let left_out = std::mem::take(&mut left_out);
-                Some(ProposalDecision::Accepted { by, change: change_id(change), left_out })
+                Some(ProposalDecision::Accepted { by, change: change_id(change), left_out, edited })
             }
             ("accepted", Some(by), None) => Some(ProposalDecision::Granted { by }),
             ("rejected", Some(by), None) => Some(ProposalDecision::Rejected { by, reason: self.reason }),

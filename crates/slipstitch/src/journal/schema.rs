@@ -188,7 +188,7 @@ pub(super) const SCHEMA: &str = "
         agent    TEXT,
         dialect  TEXT NOT NULL,
         tool     TEXT NOT NULL,
-        -- Which of the tool's modes was used, if they are counted.
+        -- Which of the tool's modes was used, if they are counted; a `+` follows if lines were only added.
         variant  TEXT,
         status   TEXT NOT NULL,
         code     TEXT NOT NULL,
@@ -220,8 +220,9 @@ impl From<rusqlite::Error> for SchemaError {
     }
 }
 
-/// Sets a connection up, and creates the tables if the database is empty.
-pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Result<(), SchemaError> {
+/// Sets a connection up, and creates the tables if the database is empty. Returns whether the database has a log (WAL
+/// mode), which some file systems cannot have.
+pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Result<bool, SchemaError> {
     connection.busy_timeout(busy_timeout)?;
     checksum::register(connection)?;
     // Bytes of deleted rows are overwritten where that costs no extra write.
@@ -234,19 +235,30 @@ pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Re
     // Checked before anything is written: a database that is not ours is left unchanged. Both queries of the
     // check must see the same state, even while another process creates the tables.
     let snapshot = connection.transaction()?;
-    check_version(&snapshot)?;
+    let tables = check_version(&snapshot)?;
     drop(snapshot);
-    use_wal(connection, busy_timeout)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    if tables == Tables::Missing {
+        // A small change touches a few bytes on each of several pages, and the log gets whole pages.
+        connection.pragma_update(None, "page_size", 2048)?;
+    }
+    let has_log = use_wal(connection, busy_timeout)?;
+    // With a log, `log.rs` flushes what must be flushed.
+    connection.pragma_update(None, "synchronous", if has_log { "NORMAL" } else { "FULL" })?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    if tables == Tables::Missing {
+        create_tables(connection)?;
+    }
+    Ok(has_log)
+}
+
+fn create_tables(connection: &mut Connection) -> Result<(), SchemaError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Checked again: another process may have created the tables meanwhile.
     if check_version(&transaction)? == Tables::Missing {
         transaction.execute_batch(SCHEMA)?;
         transaction.pragma_update(None, "user_version", VERSION)?;
     }
-    transaction.commit()?;
-    Ok(())
+    Ok(transaction.commit()?)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,16 +279,18 @@ fn check_version(connection: &Connection) -> Result<Tables, SchemaError> {
     }
 }
 
-/// Switches to WAL mode. Two processes that create the database at once can block each other here, and this is
+/// Switches to WAL mode, and returns whether that worked. Two processes that create the database at once can block each other here, and this is
 /// the one statement for which SQLite ignores the busy timeout.
-fn use_wal(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<()> {
+fn use_wal(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<bool> {
     let deadline = Instant::now() + busy_timeout;
     loop {
-        match connection.pragma_update(None, "journal_mode", "WAL") {
+        let set =
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+        match set {
             Err(error) if is_busy(&error) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            result => return result,
+            mode => return mode.map(|mode| mode.eq_ignore_ascii_case("wal")),
         }
     }
 }

@@ -1,21 +1,14 @@
 //! The texts that were shown to sessions, so that an edit made for one of them can be understood after the file changed.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::ports::journal::{JournalError, ShownTexts};
+use slipstitch_core::ports::journal::ShownTexts;
 use slipstitch_core::text::ContentHash;
 
-use super::calls::without_waiting;
 use super::checksum::SHOWN;
-use super::transaction::CachedTransaction;
 use super::{DbError, SqliteJournal, now};
-
-/// How long a read waits for another process that writes. An answer waits for it, and the text is only an aid.
-const SHOWN_BUSY_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// After how many stored texts their total size is checked again. The first text of a process checks it too.
 pub(super) const CHECK_INTERVAL: usize = 32;
@@ -31,33 +24,8 @@ pub(super) struct ShownTo<'a> {
 }
 
 impl SqliteJournal {
-    /// Stores a text, unless it is too long or the last one of its path. It is not flushed to the disk.
-    pub(super) fn store_shown(
-        &self,
-        to: &ShownTo<'_>,
-        hash: ContentHash,
-        text: &[u8],
-    ) -> Result<(), JournalError> {
-        if text.len() > ShownTexts::MAX_BYTES {
-            return Ok(());
-        }
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let write = |connection: &Connection| {
-            if is_last(connection, to, hash)? {
-                return Ok(());
-            }
-            without_waiting(connection, self.fsync, SHOWN_BUSY_TIMEOUT, |connection| {
-                let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
-                insert(connection, to, hash, text)?;
-                self.check_share_occasionally(connection)?;
-                transaction.commit()
-            })
-        };
-        write(&connection).map_err(|error| DbError::from(error).during("store a text that was shown"))
-    }
-
     /// Deletes the oldest texts of all sessions from time to time, if they take up more than their share.
-    fn check_share_occasionally(&self, transaction: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn check_share_occasionally(&self, transaction: &Connection) -> rusqlite::Result<()> {
         if self.shown_since_check.fetch_add(1, Ordering::Relaxed) < CHECK_INTERVAL {
             return Ok(());
         }
@@ -73,7 +41,11 @@ impl SqliteJournal {
 }
 
 /// Whether a text is the last one that was shown.
-fn is_last(connection: &Connection, to: &ShownTo<'_>, hash: ContentHash) -> rusqlite::Result<bool> {
+pub(super) fn is_last(
+    connection: &Connection,
+    to: &ShownTo<'_>,
+    hash: ContentHash,
+) -> rusqlite::Result<bool> {
     let mut select = connection.prepare_cached(
         "SELECT hash FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC LIMIT 1",
     )?;
@@ -83,7 +55,7 @@ fn is_last(connection: &Connection, to: &ShownTo<'_>, hash: ContentHash) -> rusq
 }
 
 /// Inserts a text as the last one, and deletes what that makes too many.
-fn insert(
+pub(super) fn insert(
     transaction: &Connection,
     to: &ShownTo<'_>,
     hash: ContentHash,

@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
 
-use super::git_config::{self, Setting};
 use crate::git::Repository;
+use crate::git::config::{self as git_config, Setting};
 use crate::state;
 
 /// A larger configuration file is not read.
@@ -42,18 +42,14 @@ impl GitPlaces {
         Self { user_files, known: Mutex::default() }
     }
 
-    /// Why a path is protected by a repository, if it is. Without a repository, the user's configuration still applies:
-    /// it points to the same files wherever Git runs.
-    pub(super) fn find(
-        &self,
-        repository: Option<&Repository>,
-        path: &Path,
-        id: Option<FileId>,
-    ) -> Option<PlaceKind> {
-        let is_inside = |folder: &Path| path.starts_with(state::resolve(folder));
-        if repository.is_some_and(|found| is_inside(&found.own) || is_inside(&found.common)) {
-            return Some(PlaceKind::GitRepository);
-        }
+    /// What a repository protects. Without a repository, the user's configuration still applies: it points to the same
+    /// files wherever Git runs.
+    ///
+    /// Paths are resolved every time: a folder on the way may have become a symlink.
+    pub(super) fn resolve(&self, repository: Option<&Repository>) -> ResolvedPlaces {
+        let own = repository.into_iter().flat_map(|found| [&found.own, &found.common]);
+        let mut places: Vec<_> =
+            own.map(|folder| (state::resolve(folder), PlaceKind::GitRepository)).collect();
         let key = repository.map(|found| found.own.clone());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.get(&key).is_some_and(ConfiguredPlaces::is_current) {
@@ -62,12 +58,36 @@ impl GitPlaces {
             }
             known.insert(key.clone(), ConfiguredPlaces::read(&self.user_files, repository));
         }
-        let configured = known.get(&key)?;
-        if id.is_some_and(|id| configured.is_configuration(id)) {
-            return Some(PlaceKind::GitConfiguration);
+        let Some(configured) = known.get(&key) else {
+            return ResolvedPlaces { places, configurations: Vec::new() };
+        };
+        let configurations =
+            configured.files.iter().filter_map(|(_, stamp)| Some(stamp.as_ref()?.id)).collect();
+        places.extend(configured.places.iter().map(|(place, kind)| (state::resolve(place), *kind)));
+        ResolvedPlaces { places, configurations }
+    }
+}
+
+/// Protected places with symlinks resolved.
+#[derive(Debug)]
+pub(super) struct ResolvedPlaces {
+    /// The repository's own folders first.
+    places: Vec<(PathBuf, PlaceKind)>,
+    /// The configuration files.
+    configurations: Vec<FileId>,
+}
+
+impl ResolvedPlaces {
+    /// Why a path is protected, if it is.
+    pub(super) fn find(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        let inside = |(place, _): &&(PathBuf, PlaceKind)| path.starts_with(place);
+        let found = self.places.iter().find(inside).map(|(_, kind)| *kind);
+        match found {
+            Some(PlaceKind::GitRepository) => found,
+            // Perhaps by a hard link.
+            _ if id.is_some_and(|id| self.configurations.contains(&id)) => Some(PlaceKind::GitConfiguration),
+            found => found,
         }
-        // Resolved every time: a folder on the way may have become a symlink.
-        configured.places.iter().find(|(place, _)| is_inside(place)).map(|(_, kind)| *kind)
     }
 }
 
@@ -78,6 +98,9 @@ struct ConfiguredPlaces {
     /// The files that were read, or are missing.
     files: Vec<(PathBuf, Option<Stamp>)>,
 }
+
+/// The top of the work tree, where hooks and commands run, or several if it is not clear which one Git uses.
+type WorkTrees = [PathBuf];
 
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,13 +121,20 @@ impl Stamp {
 impl ConfiguredPlaces {
     fn read(user_files: &[PathBuf], repository: Option<&Repository>) -> Self {
         let mut read = Self::default();
-        let work_tree = repository.map(|found| found.work_tree.as_path());
+        let mut settings = Vec::new();
         for file in user_files {
-            read.add_file(file.clone(), work_tree);
+            read.add_file(file.clone(), &mut settings);
         }
+        let mut work_trees = Vec::new();
         if let Some(repository) = repository {
-            read.add_file(repository.common.join("config"), work_tree);
-            read.add_file(repository.own.join("config.worktree"), work_tree);
+            read.add_file(repository.common.join("config"), &mut settings);
+            read.add_file(repository.own.join("config.worktree"), &mut settings);
+            work_trees.push(repository.work_tree.clone());
+            let elsewhere = settings.iter().filter(|one| (&*one.section, &*one.key) == ("core", "worktree"));
+            work_trees.extend(elsewhere.map(|one| repository.own.join(expand_home(&one.value))));
+        }
+        for setting in &settings {
+            read.add_setting(setting, &work_trees);
         }
         read
     }
@@ -113,13 +143,8 @@ impl ConfiguredPlaces {
         self.files.iter().all(|(file, stamp)| Stamp::of(file) == *stamp)
     }
 
-    /// Whether a file is one of the configuration files, perhaps by a hard link.
-    fn is_configuration(&self, id: FileId) -> bool {
-        self.files.iter().any(|(_, stamp)| stamp.is_some_and(|stamp| stamp.id == id))
-    }
-
     /// Adds a configuration file, which may be missing, and those that it includes, whatever the condition is.
-    fn add_file(&mut self, file: PathBuf, work_tree: Option<&Path>) {
+    fn add_file(&mut self, file: PathBuf, settings: &mut Vec<Setting>) {
         if self.files.iter().any(|(known, _)| *known == file) {
             return;
         }
@@ -131,32 +156,36 @@ impl ConfiguredPlaces {
         self.files.push((file.clone(), Stamp::of(&file)));
         let Some(text) = read_config(&file) else { return };
         for setting in git_config::parse(&text) {
-            self.add_setting(&setting, &file, work_tree);
+            if matches!(setting.section.as_str(), "include" | "includeif") && setting.key == "path" {
+                let folder = file.parent().unwrap_or(Path::new("/"));
+                self.add_file(folder.join(expand_home(&setting.value)), settings);
+            }
+            settings.push(setting);
         }
     }
 
-    fn add_setting(&mut self, setting: &Setting, file: &Path, work_tree: Option<&Path>) {
+    fn add_setting(&mut self, setting: &Setting, work_trees: &WorkTrees) {
         let Setting { section, key, value } = setting;
-        // Hooks and commands run at the top of the work tree. Without one, a relative path leads nowhere.
-        let locate = |value: &str| {
+        // Without a work tree, a relative path leads nowhere.
+        let locate = |value: &str| -> Vec<PathBuf> {
             let path = expand_home(value);
-            if path.is_absolute() { Some(path) } else { work_tree.map(|top| top.join(path)) }
+            if path.is_absolute() {
+                vec![path]
+            } else {
+                work_trees.iter().map(|top| top.join(&path)).collect()
+            }
         };
         match (section.as_str(), key.as_str()) {
-            ("include" | "includeif", "path") => {
-                let folder = file.parent().unwrap_or(Path::new("/"));
-                self.add_file(folder.join(expand_home(value)), work_tree);
-            }
             ("core", "hookspath") | ("init", "templatedir") => {
-                self.places.extend(locate(value).map(|path| (path, PlaceKind::GitCommand)));
+                self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
             (section, key) if names_command(section, key) => {
                 let words =
                     value.trim_start_matches('!').split([' ', '\t', '\n', '"', '\'', ';', '&', '|', '=']);
                 for word in words.filter(|word| !word.is_empty()) {
                     // A word without a slash is a program of the system, unless there is such a file.
-                    let path = locate(word).filter(|path| word.contains('/') || path.is_file());
-                    self.places.extend(path.map(|path| (path, PlaceKind::GitCommand)));
+                    let paths = locate(word).into_iter().filter(|path| word.contains('/') || path.is_file());
+                    self.places.extend(paths.map(|path| (path, PlaceKind::GitCommand)));
                 }
             }
             _ => {}

@@ -85,3 +85,63 @@ fn the_files_of_the_user_configuration_are_protected_wherever_they_are() {
     fs::hard_link(home.root.join("dotfiles/git"), home.root.join("plain")).unwrap();
     assert_eq!(home.find("plain"), Some(PlaceKind::GitConfiguration), "a hard link");
 }
+
+/// Creates a repository with a configuration.
+fn init(home: &Home, git_folder: &str, config: &str) {
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(home.root.join(git_folder).join(part)).unwrap();
+    }
+    fs::write(home.root.join(git_folder).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let config = config.replace("ROOT", home.root.to_str().unwrap());
+    fs::write(home.root.join(git_folder).join("config"), config).unwrap();
+}
+
+#[test]
+fn a_repository_next_to_the_file_may_run_it() {
+    for (git_folder, config, path) in [
+        ("project/.git", "[core]\n\thooksPath = ../hooks\n", "hooks/pre-commit"),
+        ("project/.git", "[core]\n\thooksPath = ROOT/hooks\n", "hooks/deep/pre-commit"),
+        ("project/.git", "[alias]\n\tx = !../bin/x -v\n", "bin/x"),
+        ("project/.git", "[include]\n\tpath = ../../more.inc\n", "more.inc"),
+        ("group/project/.git", "[core]\n\thooksPath = ../../hooks\n", "hooks/pre-commit"),
+        ("a/project/.git", "[core]\n\thooksPath = ../hooks\n", "a/hooks/pre-commit"),
+        ("../beside/.git", "[core]\n\thooksPath = ../root/hooks\n", "hooks/pre-commit"),
+        ("mirror.git", "[core]\n\thooksPath = ../hooks\n\tbare = true\n", "hooks/post-receive"),
+        ("project/.git", "[core]\n\tworktree = ../../tree\n\thooksPath = hooks\n", "tree/hooks/pre-commit"),
+    ] {
+        let home = Home::new();
+        assert_eq!(home.find(path), None, "{config}");
+        init(&home, git_folder, config);
+        assert!(home.find(path).is_some(), "{git_folder}: {config}");
+        assert_eq!(home.find("other/file"), None, "{git_folder}: {config}");
+    }
+}
+
+#[test]
+fn a_repository_that_appears_later_is_noticed() {
+    let home = Home::new();
+    fs::create_dir_all(home.root.join("project/src")).unwrap();
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    for folder in ["", "project"] {
+        fs::File::open(home.root.join(folder)).unwrap().set_modified(old).unwrap();
+    }
+    assert_eq!(home.find("hooks/x"), None);
+    assert_eq!(home.find("hooks/x"), None, "from what is remembered");
+    init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
+    fs::File::open(home.root.join("project")).unwrap().set_modified(old).unwrap();
+    assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand), "in a folder that is remembered");
+    init(&home, "new/.git", "[core]\n\thooksPath = ../tools\n");
+    assert_eq!(home.find("tools/x"), Some(PlaceKind::GitCommand), "in a new folder");
+}
+
+#[test]
+fn neighbours_are_looked_for_in_a_limited_number_of_folders() {
+    let home = Home::new();
+    for number in 0..600 {
+        fs::create_dir_all(home.root.join(format!("deep/many{number}/inner"))).unwrap();
+    }
+    assert_eq!(home.find("deep/f"), None);
+    assert_eq!(home.places.neighbours.listed(), 512);
+    init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
+    assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand));
+}

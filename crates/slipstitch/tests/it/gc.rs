@@ -94,6 +94,7 @@ fn deletes_texts_before_it_forgets_changes() {
         let texts = vec![(file(&format!("f{number}")), LastText::Short { text, hash })];
         journal.seal(id, &Aftereffects { texts, ..Aftereffects::default() }).unwrap();
     }
+    journal.flush_calls().unwrap();
     let small = open(folder.path(), 1_000_000, None);
     let dry = small.collect(Run::Dry).unwrap();
     let real = small.collect(Run::Real).unwrap();

@@ -48,7 +48,8 @@ fn repository(folder: &Path) {
 fn versions(root: &Path, path: &str) -> Vec<(String, VersionSource)> {
     // The machine may be busy with other tests.
     let versions = GitVersions::new(root.canonicalize().unwrap()).with_max_time(Duration::from_secs(60));
-    let found = versions.versions(&file(path));
+    let now = fs::read(root.join(path)).unwrap_or_default();
+    let found = versions.versions(&file(path), &now);
     found.into_iter().map(|found| (String::from_utf8(found.bytes).unwrap(), found.source)).collect()
 }
 
@@ -187,6 +188,81 @@ fn a_damaged_repository_offers_nothing() {
     }
 }
 
+/// Twenty lines with the number `changed` replaced.
+fn numbered_lines(changed: usize) -> String {
+    let line = |n| if n == changed { format!("changed {n}\n") } else { format!("line number {n}\n") };
+    (0..20).map(line).collect()
+}
+
+#[test]
+fn a_renamed_file_has_the_versions_of_its_former_name() {
+    let test = TestFolder::new();
+    let root = test.at("");
+    repository(&root);
+    let (first, second, now) = (numbered_lines(1), numbered_lines(2), numbered_lines(3));
+    test.put("src/old.txt", &first);
+    test.put("src/old.rs", &now);
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "second"]);
+
+    // Neither the index nor the commit knows the new name.
+    fs::rename(root.join("src/old.txt"), root.join("new.txt")).unwrap();
+    test.put("new.txt", &now);
+    assert_eq!(versions(&root, "new.txt"), [staged(&first)]);
+    // Files that are there, and a missing one with other lines, are no former names.
+    assert!(versions(&root, "src/b.txt").iter().all(|(text, _)| text == "b\n"));
+    test.put("other.txt", "nothing like it\n");
+    assert!(versions(&root, "other.txt").is_empty());
+    // A file that is back at its name was copied, not renamed.
+    test.put("src/old.txt", &second);
+    assert!(versions(&root, "new.txt").is_empty());
+    fs::remove_file(root.join("src/old.txt")).unwrap();
+
+    // Only the index knows the new name.
+    test.put("new.txt", &second);
+    git(&root, &["add", "--all", "."]);
+    test.put("new.txt", &now);
+    assert_eq!(versions(&root, "new.txt"), [staged(&second), committed(&first)]);
+}
+
+#[test]
+fn of_two_missing_files_that_are_as_similar_neither_is_the_former_name() {
+    let test = TestFolder::new();
+    let root = test.at("");
+    repository(&root);
+    test.put("one.txt", &numbered_lines(1));
+    test.put("two.txt", &numbered_lines(2));
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "second"]);
+    fs::remove_file(root.join("one.txt")).unwrap();
+    fs::remove_file(root.join("two.txt")).unwrap();
+    test.put("new.txt", &numbered_lines(13));
+    // `changed 1` and `changed 2` are as long, and so are the lines they replaced.
+    assert!(versions(&root, "new.txt").is_empty());
+    test.put("new.txt", &numbered_lines(1));
+    assert_eq!(versions(&root, "new.txt"), [staged(&numbered_lines(1))]);
+}
+
+#[test]
+fn repositories_with_sha256_names_are_read() {
+    let test = TestFolder::new();
+    let root = test.at("");
+    git(&root, &["init", "--quiet", "--object-format=sha256"]);
+    test.put(PATH, "first\n");
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "first"]);
+    test.put(PATH, "second\n");
+    git(&root, &["add", "."]);
+    test.put(PATH, "third\n");
+    assert_eq!(versions(&root, PATH), [staged("second\n"), committed("first\n")]);
+    git(&root, &["commit", "--quiet", "--message", "second"]);
+    git(&root, &["gc", "--quiet"]);
+    assert_eq!(versions(&root, PATH), [staged("second\n")], "packed");
+    // Names of a kind that is not known are not read as if they were known.
+    git(&root, &["config", "extensions.objectFormat", "sha3"]);
+    assert!(versions(&root, PATH).is_empty());
+}
+
 #[test]
 fn a_lookup_ends_when_its_time_is_up() {
     let test = TestFolder::new();
@@ -194,7 +270,7 @@ fn a_lookup_ends_when_its_time_is_up() {
     repository(&root);
     assert!(!versions(&root, PATH).is_empty());
     let hasty = GitVersions::new(root).with_max_time(Duration::ZERO);
-    assert!(hasty.versions(&file(PATH)).is_empty());
+    assert!(hasty.versions(&file(PATH), b"committed\n").is_empty());
 }
 
 /// Nothing is written, not even a lock or a refreshed index.

@@ -456,7 +456,8 @@ fn a_proposal_is_pending_until_it_is_decided_once() {
     let hunk = RejectedHunk { hunk: 2, by: "bob".into(), reason: Some("why".into()) };
     journal.record_rejected_hunks(third, std::slice::from_ref(&hunk)).unwrap();
     assert_eq!(journal.proposal(third).unwrap().unwrap().rejected_hunks, std::slice::from_ref(&hunk));
-    let accepted = ProposalDecision::Accepted { by: "ada".into(), change, left_out: vec![hunk] };
+    let accepted =
+        ProposalDecision::Accepted { by: "ada".into(), change, left_out: vec![hunk], edited: vec![3] };
     let rejected = ProposalDecision::Rejected { by: "ada".into(), reason: Some("no".into()) };
     journal.record_decision(first, &accepted).unwrap();
     journal.record_decision(second, &rejected).unwrap();

@@ -114,7 +114,7 @@ fn a_granted_upgrade_lasts() {
 }
 
 #[test]
-fn a_refused_call_explains_how_to_get_write_access() {
+fn a_refused_call_says_who_can_give_write_access_but_not_how() {
     let session = Session::new();
     let workspace = session.open();
     workspace.set_mode(Mode::Restricted).unwrap();
@@ -123,8 +123,10 @@ fn a_refused_call_explains_how_to_get_write_access() {
         for tool in dialect.tools.iter().filter(|tool| tool.effect != Effect::Reads) {
             let answer = workspace.call(dialect.name, tool.name, json!({}));
             assert_eq!(answer.report.code(), "restricted_mode", "{} {}", dialect.name, tool.name);
-            let has_command = answer.text.contains("`slipstitch mode unrestricted --session s`");
-            assert!(has_command, "{} {}: {}", dialect.name, tool.name, answer.text);
+            // An agent with a shell must not be told how to give itself more rights.
+            let is_safe =
+                answer.text.contains("only they can grant it") && !answer.text.contains("slipstitch");
+            assert!(is_safe, "{} {}: {}", dialect.name, tool.name, answer.text);
         }
     }
 }

@@ -51,6 +51,7 @@ fn the_last_text_is_not_written_again() {
     let journal = open_journal(folder.path());
     note(&journal, "s", "a.txt", b"1");
     let last = || {
+        journal.flush_calls().unwrap();
         let database = open_database(folder.path());
         database.query_row("SELECT max(id) FROM shown", [], |row| row.get::<_, i64>(0)).unwrap()
     };
@@ -67,6 +68,7 @@ fn all_texts_together_take_up_no_more_than_their_share() {
     for number in 0..200 {
         note(&journal, &format!("s{number}"), "a.txt", format!("{number:05}").repeat(2_000).as_bytes());
     }
+    journal.flush_calls().unwrap();
     let database = open_database(folder.path());
     let total: u64 = database
         .query_row("SELECT sum(length(text)) FROM shown", [], |row| row.get::<_, i64>(0))
@@ -82,6 +84,7 @@ fn old_texts_are_collected_and_a_full_journal_drops_texts_first() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open_journal(folder.path());
     note(&journal, "s", "old.txt", b"old");
+    journal.flush_calls().unwrap();
     open_database(folder.path()).execute("UPDATE shown SET at = 0", []).unwrap();
     note(&journal, "s", "new.txt", b"new");
     assert_eq!(journal.collect(Run::Real).unwrap().texts, 1);

@@ -41,15 +41,41 @@ fn counts_modes_and_the_attempts_that_corrections_take() {
     assert!(!call("edit", None) && !call("edit", Some("not there")) && call("append", None));
     assert!(!call("create", None) && call("append", None));
     assert!(!call("nonsense", None));
+    // One edit adds lines, the other replaces one.
+    let edit = |old: &str, new: &str| {
+        let call = json!({"path": "a.txt", "mode": "edit", "old_text": old, "content": new});
+        workspace.call("xzatoma", "edit_file", call).report.is_success()
+    };
+    assert!(edit("    one();\n", "    one();\n    two();\n") && edit("two();", "three();"));
     let groups = workspace.stats(&CallFilter::default()).unwrap();
     let tally = &groups[0].tally;
     let list = |counts: &[slipstitch::stats::Count]| -> Vec<String> {
         counts.iter().map(|count| format!("{}: {}", count.what, count.count)).collect()
     };
-    assert_eq!(list(&tally.modes), ["append: 3", "edit: 2", "create: 1"]);
-    assert_eq!(tally.mode_share("append"), Some(50.0));
-    assert_eq!(list(&tally.corrected_after), ["1 attempt: 1", "2 attempts: 1"]);
-    assert_eq!((tally.calls, tally.applied), (7, 3));
+    assert_eq!(list(&tally.modes), ["edit: 4", "append: 3", "create: 1"]);
+    assert_eq!(list(&tally.additions), ["append: 3", "edit: 1"], "only calls that added and removed nothing");
+    assert_eq!(tally.addition_share("append"), Some(75.0));
+    assert_eq!(list(&tally.corrected_after), ["1 attempt: 2", "2 attempts: 1"]);
+    assert_eq!((tally.calls, tally.applied), (9, 5));
+}
+
+// Shows: 003-metrics
+#[test]
+fn an_append_that_completes_the_last_line_is_an_addition() {
+    let folder = folder();
+    folder.put("a.txt", "last");
+    let workspace = open_as_host(&folder, "s");
+    for (mode, content) in
+        [("append", "more"), ("overwrite", "last\nmore\nand more\n"), ("overwrite", "gone\n")]
+    {
+        let call = json!({"path": "a.txt", "mode": mode, "content": content, "confirm_overwrite": true});
+        assert!(workspace.call("xzatoma", "edit_file", call).report.is_success());
+    }
+    let call = json!({"path": "new.txt", "mode": "create", "content": "x\n"});
+    assert!(workspace.call("xzatoma", "edit_file", call).report.is_success());
+    let tally = &workspace.stats(&CallFilter::default()).unwrap()[0].tally;
+    let additions: Vec<_> = tally.additions.iter().map(|count| (count.what.as_str(), count.count)).collect();
+    assert_eq!(additions, [("append", 1), ("overwrite", 1)], "neither a new file nor a replaced text");
 }
 
 // Shows: 003-error-rate, 003-rejected-operations

@@ -261,7 +261,7 @@ pub(crate) fn origin(session: &str) -> Origin {
 
 /// Opens the journal of the root `/root`.
 pub(crate) fn open_journal(state: &Path) -> SqliteJournal {
-    SqliteJournal::open(state, "/root").unwrap().with_fsync(Fsync::Off).unwrap()
+    SqliteJournal::open(state, "/root").unwrap().with_fsync(Fsync::Off)
 }
 
 /// Opens the journal's database, behind the journal's back.

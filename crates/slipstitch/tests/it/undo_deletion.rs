@@ -8,7 +8,10 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
 use slipstitch::core::report::Report;
 
-use crate::support::TestWorkspace;
+use slipstitch::core::ports::workspace::Workspace as _;
+use slipstitch::{DiskWorkspace, Fsync};
+
+use crate::support::{TestWorkspace, file, removed};
 
 const ACL: &str = "system.posix_acl_access";
 
@@ -136,4 +139,138 @@ fn undo_of_a_move_removes_the_folders_that_were_created_for_it() {
     assert_eq!(test.text("a/b/g"), "new\n");
     assert_eq!(test.undo().status(), Status::Applied);
     assert_eq!((test.text("f").as_str(), test.listing()), ("text\n", vec!["f".to_owned()]));
+}
+
+/// Closes the folders of a path to everyone else, each in its own way.
+fn close_folders(test: &TestWorkspace) -> (Vec<u32>, bool) {
+    test.set_mode("a", 0o2700);
+    test.set_mode("a/b", 0o700);
+    let has_lists = set_attribute(test, "a/b", ACL, &acl_for_one_user());
+    (folder_modes(test), has_lists)
+}
+
+fn folder_modes(test: &TestWorkspace) -> Vec<u32> {
+    ["a", "a/b"].map(|folder| test.mode(folder)).to_vec()
+}
+
+#[track_caller]
+fn assert_closed(test: &TestWorkspace, (modes, has_lists): &(Vec<u32>, bool)) {
+    assert_eq!(folder_modes(test), *modes);
+    if *has_lists {
+        assert_eq!(attribute(test, "a/b", ACL).as_deref(), Some(&*acl_for_one_user()));
+    }
+}
+
+fn undo_session(test: &TestWorkspace) -> Report {
+    let plan = UndoPlan {
+        target: Target::Session,
+        direction: Direction::Undo,
+        run: Run::Real,
+        others: OtherSessionsConsent::Given,
+    };
+    test.workspace.run(Plan::Undo(plan), "undo")
+}
+
+const MOVE_TO_A: &str =
+    "*** Begin Patch\n*** Update File: f\n*** Move to: a/b/g\n@@\n-text\n+new\n*** End Patch\n";
+
+#[test]
+fn folders_removed_with_a_creation_come_back_as_they_were() {
+    let test = TestWorkspace::new();
+    test.workspace.edit("a/b/f").create("text\n").apply().unwrap();
+    let closed = close_folders(&test);
+    for _ in 0..2 {
+        assert_eq!(test.undo().status(), Status::Applied);
+        assert_eq!(test.listing(), Vec::<String>::new());
+        assert_eq!(redo(&test).status(), Status::Applied);
+        assert_eq!(test.text("a/b/f"), "text\n");
+        assert_closed(&test, &closed);
+    }
+}
+
+#[test]
+fn folders_removed_with_a_move_come_back_as_they_were() {
+    let test = TestWorkspace::new();
+    test.put("f", "text\n");
+    test.workspace.patch(MOVE_TO_A).apply().unwrap();
+    let closed = close_folders(&test);
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.listing(), ["f"]);
+    assert_eq!(redo(&test).status(), Status::Applied);
+    assert_eq!(test.text("a/b/g"), "new\n");
+    assert_closed(&test, &closed);
+}
+
+#[test]
+fn folders_that_someone_removed_come_back_as_they_were() {
+    for request in [
+        "*** Begin Patch\n*** Delete File: a/b/f\n*** End Patch\n",
+        "*** Begin Patch\n*** Update File: a/b/f\n*** Move to: g\n@@\n-text\n+new\n*** End Patch\n",
+    ] {
+        let test = TestWorkspace::new();
+        test.put("a/b/f", "text\n");
+        let closed = close_folders(&test);
+        test.workspace.patch(request).apply().unwrap();
+        fs::remove_dir_all(test.at("a")).unwrap();
+        assert_eq!(test.undo().status(), Status::Applied, "{request}");
+        assert_eq!(test.text("a/b/f"), "text\n");
+        assert_closed(&test, &closed);
+    }
+}
+
+#[test]
+fn undo_of_a_session_creates_folders_as_they_were() {
+    let test = TestWorkspace::new();
+    test.put("a/b/f", "text\n");
+    test.put("a/b/g", "text\n");
+    let (mut modes, has_lists) = close_folders(&test);
+    delete(&test, "a/b/f");
+    // Closed further between the two deletions: the undo must not open what the later one found closed.
+    test.set_mode("a", 0o500);
+    modes[0] = 0o500;
+    delete(&test, "a/b/g");
+    fs::remove_dir_all(test.at("a")).unwrap();
+    assert_eq!(undo_session(&test).status(), Status::Applied);
+    assert_eq!((test.text("a/b/f"), test.text("a/b/g")), ("text\n".into(), "text\n".into()));
+    assert_closed(&test, &(modes, has_lists));
+}
+
+#[test]
+fn the_owner_of_a_folder_comes_back() {
+    let test = TestWorkspace::new();
+    test.workspace.edit("a/b/f").create("text\n").apply().unwrap();
+    if chown(test.at("a/b"), Some(4321), Some(4322)).is_err() {
+        return; // Only root can give a folder away.
+    }
+    test.set_mode("a/b", 0o2770);
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(redo(&test).status(), Status::Applied);
+    let found = fs::metadata(test.at("a/b")).unwrap();
+    assert_eq!((found.uid(), found.gid(), test.mode("a/b")), (4321, 4322, 0o2770));
+}
+
+#[test]
+fn a_folder_that_exists_again_is_left_as_it_is() {
+    let test = TestWorkspace::new();
+    test.put("a/b/f", "text\n");
+    close_folders(&test);
+    delete(&test, "a/b/f");
+    fs::remove_dir_all(test.at("a")).unwrap();
+    fs::create_dir(test.at("a")).unwrap();
+    test.set_mode("a", 0o711);
+    assert_eq!(test.undo().status(), Status::Applied);
+    assert_eq!(test.mode("a"), 0o711);
+}
+
+#[test]
+fn a_folder_whose_attributes_change_meanwhile_is_not_removed() {
+    let test = TestWorkspace::new();
+    test.workspace.edit("a/b/f").create("text\n").apply().unwrap();
+    let disk = DiskWorkspace::open(&test.at(""), &test.outside("locks"), Fsync::On).unwrap();
+    let mut change = removed("a/b/f", "text\n");
+    change.restore.folders = vec![file("a"), file("a/b")];
+    let mut staged = disk.stage(&[change]).unwrap();
+    test.set_mode("a/b", 0o700);
+    staged.publish().unwrap();
+    assert_eq!(test.listing(), ["a/", "a/b/"]);
 }

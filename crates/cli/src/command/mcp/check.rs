@@ -14,8 +14,9 @@ use crate::error::CommandError;
 use crate::global::Global;
 use crate::{usage, workspace};
 
-/// Rejects arguments that `slipstitch` would reject, with the same message, and those that a host cannot use.
-pub(super) fn would_start(arguments: &[String]) -> Result<(), CommandError> {
+/// The names of the tools that a server with these arguments offers. Rejects arguments that `slipstitch` would reject,
+/// with the same message, and those that a host cannot use.
+pub(super) fn would_start(arguments: &[String]) -> Result<Vec<String>, CommandError> {
     let words = std::iter::once("slipstitch").chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| usage_error(&error))?;
     let Command::Mcp(server) = cli.command else { return Err(not_a_server("they are for another command")) };
@@ -25,13 +26,16 @@ pub(super) fn would_start(arguments: &[String]) -> Result<(), CommandError> {
     if server.http.is_some() {
         return Err(not_a_server("a host talks to the servers it starts over standard input and output"));
     }
-    check_dialects(&server)?;
-    check_files(&cli.global)
+    let tools = tool_names(&server)?;
+    check_files(&cli.global)?;
+    Ok(tools)
 }
 
-fn check_dialects(server: &Mcp) -> Result<(), CommandError> {
+fn tool_names(server: &Mcp) -> Result<Vec<String>, CommandError> {
     let names: Vec<String> = server.dialect.iter().map(|name| name.trim().to_owned()).collect();
-    Catalogue::new(&names).map(|_| ()).map_err(|error| error_report(&ServeError::Catalogue(error)))
+    let catalogue = Catalogue::new(&names).map_err(|error| error_report(&ServeError::Catalogue(error)))?;
+    let tools = catalogue.dialects().iter().flat_map(|dialect| dialect.tools);
+    Ok(tools.map(|tool| tool.name.to_owned()).collect())
 }
 
 /// Checks absolute paths only: relative ones depend on the directory in which the host starts the server.

@@ -1,4 +1,4 @@
-//! `slipstitch mcp install`: adds the server to a host's settings file.
+//! `slipstitch mcp install`: adds the server to hosts' settings.
 
 use slipstitch::core::outcome::Outcome;
 use std::path::{Path, PathBuf};
@@ -7,43 +7,53 @@ use clap::Args;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{
-    Change, Installed, Launch, OnConflict, Preview, Program, Scope, Target, server_args,
+    Change, Extras, Installed, Launch, OnConflict, Preview, Program, Request, Scope, Target, server_args,
 };
 
 use super::check;
-use super::target::{TargetArgs, options, report};
+use super::several::{self, HostReports, Plan};
+use super::target::{Choice, TargetArgs, options, report};
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 
 const EXAMPLES: &str = "\
 Examples:
-  slipstitch mcp install --client claude-code
-  slipstitch mcp install --client vscode --project
+  slipstitch mcp install                                  # finds the hosts, shows the changes, asks
+  slipstitch mcp install --all --dry-run
+  slipstitch mcp install --client claude-code,codex --allow-edits
+  slipstitch mcp install --client vscode --scope project
   slipstitch mcp install --client codex --dialect codex --print
   slipstitch mcp install --client zed --name slipstitch-notes --root ~/notes
   slipstitch mcp install --client cursor -- --mode restricted
 
 Arguments that `slipstitch mcp` would reject are rejected before anything is written. Every other
-byte of the settings file is unchanged. The output shows only the entry, and masks values of a
-replaced entry that may be secret. To remove the entry, run `slipstitch mcp uninstall` with the
-same `--client`, `--project` and `--name`.
+byte of the settings file is unchanged. The output shows only what is added, and masks values of a
+replaced entry that may be secret. To remove it, run `slipstitch mcp uninstall` with the same
+`--client`, `--scope` and `--name`.
 
-Without `--root`, the server works in the project that the host has open. With `--project`,
+Without `--root`, the server works in the project that the host has open. With `--scope project`,
 `--root` is the project whose settings file is changed.";
 
-/// Add Slipstitch to an agent host as an MCP server
+/// Add Slipstitch to agent hosts as an MCP server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Install {
     #[command(flatten)]
     target: TargetArgs,
-    /// Show the entry and its settings file, but write nothing
-    #[arg(long)]
+    /// Print the entry and the name of its settings file, but write nothing
+    #[arg(long, conflicts_with = "dry_run")]
     print: bool,
     /// Replace a different entry of the same name
     #[arg(long)]
     force: bool,
+    /// Let the host run the server's tools without asking, where it has a setting for that. Slipstitch itself still asks
+    /// about protected paths
+    #[arg(long)]
+    allow_edits: bool,
+    /// Switch the host's own edit tools off, where it has a setting for that
+    #[arg(long)]
+    disable_builtin_edits: bool,
     /// Dialects of the tools to offer, separated by commas [default: native]
     #[arg(long, value_name = "DIALECT", value_delimiter = ',')]
     dialect: Vec<String>,
@@ -57,29 +67,68 @@ pub(crate) struct Install {
 
 impl Install {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let target = self.target.target(global)?;
-        target.file().map_err(|error| report(error, ""))?;
-        let program = self.program(&target.scope);
-        let launch = self.launch(&program, &target.scope, global)?;
-        check::would_start(&launch.args)?;
-        let preview = target.preview(&launch).map_err(|error| report(error, ""))?;
-        if self.print {
-            return Ok(Box::new(printed(&target, preview)));
+        let targets = self.target.targets(global, |target| target.host.is_present())?;
+        match (self.target.choice(), targets.as_slice()) {
+            (_, []) => Err(no_hosts()),
+            (Choice::Named, [target]) => Ok(Box::new(self.run_one(target, global)?)),
+            (choice, targets) => {
+                if choice == Choice::Found && !self.print && !self.target.dry_run {
+                    let plan = |target: &Target| self.plan(target, global);
+                    several::confirm(targets, plan, "Install", global)?;
+                }
+                Ok(Box::new(HostReports::collect(targets, |target| self.run_one(target, global))))
+            }
         }
-        let on_conflict = if self.force { OnConflict::Force } else { OnConflict::Refuse };
-        let by_hand = format!("Add this to the file by hand:\n{}", preview.entry.trim_end());
-        let installed = target.install(&launch, on_conflict, &options(global));
-        Ok(Box::new(match installed.map_err(|error| report(error, &by_hand))? {
-            Installed::AlreadyPresent { file } => already_installed(&target, &file),
-            Installed::Written(change) => self.installed(&target, *change, &program, global),
-        }))
     }
 
-    fn program(&self, scope: &Scope) -> Program {
-        match &self.command {
-            Some(name) => Program { name: name.clone(), is_found: true },
-            None => Program::locate(scope),
+    fn run_one(&self, target: &Target, global: &Global) -> Result<Report, CommandError> {
+        target.file().map_err(|error| report(error, ""))?;
+        let (program, request) = self.request(target, global)?;
+        let preview = target.preview(&request).map_err(|error| report(error, ""))?;
+        if self.print {
+            return Ok(printed(target, preview));
         }
+        let by_hand = format!("Add this to the file by hand:\n{}", preview.entry.trim_end());
+        let refused = |error| report(error, &by_hand);
+        if self.target.dry_run {
+            let changes = target.plan_install(&request).map_err(refused)?;
+            return Ok(match changes.as_slice() {
+                [] => already_installed(target, &preview.file),
+                _ => self.described(target, planned(target, &changes), &changes, &program, &request.extras),
+            });
+        }
+        Ok(match target.install(&request, &options(global)).map_err(refused)? {
+            Installed::AlreadyPresent { file } => already_installed(target, &file),
+            Installed::Written { changes, report } => {
+                let report = installed(target, &changes, *report);
+                let uninstall = self.target.uninstall_command(target, global);
+                let report = self.described(target, report, &changes, &program, &request.extras);
+                report.hint(format!("{} To remove it: {uninstall}", target.host.next_step))
+            }
+        })
+    }
+
+    /// What an installation would change, for the question to the user.
+    fn plan(&self, target: &Target, global: &Global) -> Result<Plan, CommandError> {
+        let (_, request) = self.request(target, global)?;
+        let changes = target.plan_install(&request).map_err(|error| report(error, ""))?;
+        Ok(Plan { changes, note: target.host.approval_note().filter(|_| !self.allow_edits) })
+    }
+
+    fn request(&self, target: &Target, global: &Global) -> Result<(Program, Request), CommandError> {
+        let program = match &self.command {
+            Some(name) => Program { name: name.clone(), is_found: true },
+            None => Program::locate(target.host, &target.scope),
+        };
+        let launch = self.launch(&program, &target.scope, global)?;
+        let tools = check::would_start(&launch.args)?;
+        let extras = Extras {
+            allow_edits: self.allow_edits,
+            disable_builtin_edits: self.disable_builtin_edits,
+            tools,
+        };
+        let on_conflict = if self.force { OnConflict::Force } else { OnConflict::Refuse };
+        Ok((program, Request { launch, extras, on_conflict }))
     }
 
     fn launch(&self, program: &Program, scope: &Scope, global: &Global) -> Result<Launch, CommandError> {
@@ -92,22 +141,42 @@ impl Install {
         Ok(Launch { program: program.name.clone(), args })
     }
 
-    fn installed(&self, target: &Target, change: Change, program: &Program, global: &Global) -> Report {
-        let mut report = change.report;
-        report.outcome = Outcome::Custom { status: report.status(), code: "installed" };
-        report.message =
-            format!("Added `{}` to `{}` for {}", target.name, change.file.display(), target.host.name);
-        report.text = change.diff;
-        report.warnings.extend(change.warnings);
+    /// Adds the diff and what the user should know to a report.
+    fn described(
+        &self,
+        target: &Target,
+        mut report: Report,
+        changes: &[Change],
+        program: &Program,
+        extras: &Extras,
+    ) -> Report {
+        report.text = several::join_diffs(changes);
+        report.warnings.extend(changes.iter().flat_map(|change| change.warnings.clone()));
         if !program.is_found {
             let name = &program.name;
             let warning =
                 format!("`{name}` is not on the PATH, or is another program; put this program on the PATH");
             report.warnings.push(warning);
         }
-        let uninstall = self.target.uninstall_command(global);
-        report.hint(format!("{} To remove it: {uninstall}", target.host.next_step))
+        report.warnings.extend(target.host.unsupported_extras(extras));
+        if !self.allow_edits {
+            report.warnings.extend(target.host.approval_note());
+        }
+        report
     }
+}
+
+fn installed(target: &Target, changes: &[Change], mut report: Report) -> Report {
+    report.outcome = Outcome::Custom { status: report.status(), code: "installed" };
+    report.message =
+        format!("Added `{}` to {} for {}", target.name, several::list_files(changes), target.host.name);
+    report
+}
+
+fn planned(target: &Target, changes: &[Change]) -> Report {
+    let message =
+        format!("Would add `{}` to {} for {}", target.name, several::list_files(changes), target.host.name);
+    Report::custom(Status::WouldApply, "would_install", message)
 }
 
 fn printed(target: &Target, preview: Preview) -> Report {
@@ -120,4 +189,10 @@ fn printed(target: &Target, preview: Preview) -> Report {
 fn already_installed(target: &Target, file: &Path) -> Report {
     let message = format!("`{}` already has this entry for `{}`", file.display(), target.name);
     Report::custom(Status::AlreadyApplied, "already_installed", message)
+}
+
+fn no_hosts() -> CommandError {
+    Report::custom(Status::Refused, "no_hosts", "no agent host was found on this machine")
+        .hint("Name one with `--client`; `slipstitch mcp install --help` lists them.")
+        .into()
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use slipstitch::Fsync;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
@@ -13,35 +13,88 @@ use crate::error::CommandError;
 use crate::global::Global;
 use crate::shell;
 
-/// Which entry in which settings file.
+/// Which entries in which settings files.
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
-    /// The agent host
-    #[arg(long, value_name = "HOST", value_parser = host_parser())]
-    client: &'static Host,
-    /// Use the settings file of the project in `--root` instead of the user's
-    #[arg(long)]
+    /// The agent hosts, separated by commas [default: those found on this machine, after asking]
+    #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host_parser())]
+    client: Vec<&'static Host>,
+    /// All hosts found on this machine, without asking
+    #[arg(long, conflicts_with = "client")]
+    all: bool,
+    /// Whose settings: the user's, for all projects, or those of the project in `--root`
+    #[arg(long, value_name = "SCOPE", default_value = "user")]
+    scope: ScopeName,
+    /// The same as `--scope project`
+    #[arg(long, conflicts_with = "scope")]
     project: bool,
     /// The server's name in the settings file
     #[arg(long, value_name = "NAME", default_value_t = ServerName::default())]
     name: ServerName,
+    /// Show what would change, but write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Whose settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScopeName {
+    User,
+    Project,
+}
+
+/// How the hosts were chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// By name.
+    Named,
+    /// `--all`.
+    All,
+    /// By looking which are there. The user has to confirm.
+    Found,
 }
 
 impl TargetArgs {
-    pub(super) fn target(&self, global: &Global) -> Result<Target, CommandError> {
-        let scope = match (self.project, global.root.as_slice()) {
-            (false, _) => Scope::User,
-            (true, []) => Scope::Project(PathBuf::from(".")),
-            (true, [root]) => Scope::Project(root.clone()),
-            (true, roots) => return Err(several_projects(roots.len())),
-        };
-        Ok(Target { host: self.client, scope, name: self.name.clone() })
+    pub(super) fn choice(&self) -> Choice {
+        match (self.all, self.client.is_empty()) {
+            (true, _) => Choice::All,
+            (false, true) => Choice::Found,
+            (false, false) => Choice::Named,
+        }
+    }
+
+    /// The targets of the named hosts, else of all hosts for which `is_meant` holds.
+    pub(super) fn targets(
+        &self,
+        global: &Global,
+        is_meant: impl Fn(&Target) -> bool,
+    ) -> Result<Vec<Target>, CommandError> {
+        let scope = self.scope(global)?;
+        let target = |host| Target { host, scope: scope.clone(), name: self.name.clone() };
+        if self.choice() == Choice::Named {
+            return Ok(self.client.iter().copied().map(target).collect());
+        }
+        let in_scope = |host: &&Host| !self.is_project() || host.has_project_settings();
+        Ok(HOSTS.iter().filter(in_scope).map(target).filter(is_meant).collect())
+    }
+
+    fn scope(&self, global: &Global) -> Result<Scope, CommandError> {
+        match (self.is_project(), global.root.as_slice()) {
+            (false, _) => Ok(Scope::User),
+            (true, []) => Ok(Scope::Project(PathBuf::from("."))),
+            (true, [root]) => Ok(Scope::Project(root.clone())),
+            (true, roots) => Err(several_projects(roots.len())),
+        }
+    }
+
+    fn is_project(&self) -> bool {
+        self.project || self.scope == ScopeName::Project
     }
 
     /// The command that removes what an installation with these options added.
-    pub(super) fn uninstall_command(&self, global: &Global) -> String {
-        let mut command = format!("slipstitch mcp uninstall --client {}", self.client.id);
-        if self.project {
+    pub(super) fn uninstall_command(&self, target: &Target, global: &Global) -> String {
+        let mut command = format!("slipstitch mcp uninstall --client {}", target.host.id);
+        if self.is_project() {
             command.push_str(" --project");
             for root in &global.root {
                 command.push_str(&format!(" --root {}", shell::quote(&root.to_string_lossy())));
@@ -86,9 +139,16 @@ pub(super) fn report(error: Error, by_hand: &str) -> CommandError {
             "different_entry",
             "Nothing was written. `--force` replaces it, `--name NAME` adds a second server, `--print` shows the new entry.",
         ),
-        Error::ForeignEntry { .. } => {
-            (Status::Refused, "different_entry", "Nothing was written. `--force` removes it anyway.")
-        }
+        Error::DifferentSetting { .. } => (
+            Status::Refused,
+            "different_setting",
+            "Nothing was written. `--force` replaces it; `uninstall` restores it as long as the file does not change.",
+        ),
+        Error::ForeignEntry { .. } => (
+            Status::Refused,
+            "different_entry",
+            "Nothing was written. `--command PROGRAM` names a program that is yours, `--force` removes it anyway.",
+        ),
         Error::DanglingLink { .. } => (
             Status::Refused,
             "dangling_link",

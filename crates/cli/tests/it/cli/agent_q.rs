@@ -15,11 +15,17 @@ fn tool(name: &str) -> Value {
 // Shows: edit-file-tool-exists, 002-tools
 #[test]
 fn lists_every_tool() {
-    let listed = Rig::new().run(["tools", "--dialect", "agent-q"]).object();
-    let names: Vec<&str> =
-        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names = |options: &[&str]| -> Vec<String> {
+        let listed = Rig::new().run(["tools", "--dialect", "agent-q"].iter().chain(options)).object();
+        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().into()).collect()
+    };
+    // The tools that the document names.
     assert_eq!(
-        names,
+        names(&[]),
+        ["edit_file", "propose_file_edit", "insert_at_line", "read_file", "get_file_info", "list_directory"]
+    );
+    assert_eq!(
+        names(&["--tools", "all"]),
         [
             "edit_file",
             "propose_file_edit",
@@ -61,7 +67,9 @@ fn edit_file_definition_matches_the_specification() {
         ("description", "What this change does (for logging)"),
     ] {
         let field = &tool["inputSchema"]["properties"][name];
-        assert_eq!(field["type"], "string", "{name}");
+        let kind =
+            if name == "description" { serde_json::json!(["string", "null"]) } else { "string".into() };
+        assert_eq!(field["type"], kind, "{name}");
         assert!(field["description"].as_str().unwrap().starts_with(about), "{field}");
     }
 }

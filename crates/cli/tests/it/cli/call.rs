@@ -9,7 +9,7 @@ fn prints_the_answer_to_stdout() {
     let rig = Rig::with("one\ntwo\n");
     let run = rig.run(["call", "edit_file", EDIT]);
     run.assert_done();
-    assert!(run.out.contains("change: c1\n") && run.out.contains("-one\n+1\n"), "{run:?}");
+    assert!(run.out.starts_with("Changed `a.txt` at line 1\nchange c1, version b3:"), "{run:?}");
     assert_eq!(run.err, "");
     assert_eq!(rig.get("a.txt"), "1\ntwo\n");
 }

@@ -62,7 +62,7 @@ fn refuses_a_stale_hash() {
     rig.put("a.txt", TEXT);
     rig.run(edit).assert_done();
     rig.run(["edit", "a.txt", "--old", "a", "--new", "b", "--hash", "b3:12"])
-        .assert_failed(2, &["64 hex digits"]);
+        .assert_failed(2, &["is not a version"]);
 }
 
 #[test]

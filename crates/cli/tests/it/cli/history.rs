@@ -56,7 +56,7 @@ fn log_rejects_invalid_arguments() {
     rig.run(["log", "--since", "whenever"]).assert_failed(2, &["`whenever`", "2h or 3d"]);
     rig.run(["log", "--limit", "x"]).assert_failed(2, &["'x'"]);
     rig.run(["log", "--limit", "3", "--all"]).assert_failed(2, &["cannot be used with"]);
-    rig.run(["log", "--path", "../x"]).assert_failed(2, &["outside the root"]);
+    rig.run(["log", "--path", "../x"]).assert_failed(2, &["outside the project root"]);
 }
 
 #[test]
@@ -167,20 +167,84 @@ fn undoes_and_redoes_a_whole_session() {
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2"]).assert_done();
-    rig.run(["undo", "--session", "--dry-run"]).assert_done();
-    let run = rig.run(["undo", "--session"]);
+    rig.run(["undo", "--all", "--dry-run"]).assert_done();
+    rig.run(["undo", "--all"]).assert_failed(1, &["2 changes are selected (c3, c1)", "--yes"]);
+    let run = rig.run(["undo", "--all", "--yes"]);
     run.assert_done();
     assert!(run.err.contains("Undid c3, c1"), "{run:?}");
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("one\ntwo\n", "b\n"));
     assert!(rig.run(["log"]).out.contains("undo of c3, c1: changed a.txt"));
     rig.run(["redo"]).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n2\n");
-    rig.run(["undo", "--session", "agent"]).assert_done();
+    rig.run(["undo", "--session", "agent", "--all", "--yes"]).assert_done();
     assert!(!rig.root().join("b.txt").exists());
     rig.run(["undo", "--session", "nobody"]).assert_failed(1, &["nothing to undo", "`nobody`"]);
+    rig.run(["undo", "--session", "nobody", "--all"]).assert_failed(1, &["no change to undo matches"]);
     // With an id, --session only says which session to record.
     rig.run(["undo", "c1", "--session", "agent"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n2\n");
+}
+
+#[test]
+fn an_agent_selects_whose_changes_are_undone() {
+    let rig = Rig::with("one\ntwo\nthree\n");
+    let edit = |agent: &str, old: &str, new: &str| {
+        rig.run(["--agent", agent, "--session", agent, "edit", "a.txt", "--old", old, "--new", new])
+            .assert_done();
+    };
+    edit("bot", "one", "1");
+    edit("ada", "two", "2");
+    edit("bot", "three", "3");
+    rig.run(["undo", "--agent", "bot"]).assert_failed(1, &["2 changes are selected (c3, c1)"]);
+    rig.run(["undo", "--agent", "bot", "--since", "1h", "--yes"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "one\n2\nthree\n", "the change of someone else is kept");
+    let change = rig.json(["show", "c4"]).1["change"].take();
+    assert_eq!((change["session"].as_str(), &change["agent"]), (Some("cli"), &serde_json::Value::Null));
+    rig.run(["undo", "--agent", "nobody", "--yes"]).assert_failed(1, &["no change to undo matches"]);
+    rig.run(["redo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\n2\n3\n");
+    rig.run(["undo", "c1", "c2..c3", "--dry-run"]).assert_done();
+    rig.run(["undo", "c2", "--agent", "bot"]).assert_failed(2, &["ids cannot be combined"]);
+    // The option and the variable name the same session.
+    rig.run(["--session", "ada", "undo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\ntwo\n3\n");
+    Run::of(rig.command().env("SLIPSTITCH_SESSION", "ada").arg("redo")).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\n2\n3\n");
+}
+
+#[test]
+fn the_project_is_found_from_a_folder_inside_it() {
+    let rig = Rig::with("one\n");
+    std::fs::create_dir_all(rig.root().join("src/deep")).unwrap();
+    std::fs::create_dir(rig.root().join(".git")).unwrap();
+    rig.put("src/deep/b.txt", "b\n");
+    let from = |folder: &str, arguments: &[&str]| {
+        let run = Run::of(rig.command().current_dir(rig.root().join(folder)).args(arguments));
+        run.assert_done();
+        run
+    };
+    from("src/deep", &["edit", "b.txt", "--old", "b", "--new", "B"]);
+    from("src/deep", &["edit", "../../a.txt", "--old", "one", "--new", "1"]);
+    assert_eq!((rig.get("src/deep/b.txt").as_str(), rig.get("a.txt").as_str()), ("B\n", "1\n"));
+    let log = from("", &["log"]).out;
+    assert!(log.contains("changed src/deep/b.txt") && log.contains("changed a.txt"), "{log}");
+    assert_eq!(from("src", &["log", "--file", "deep"]).out.lines().count(), 1);
+    from("", &["undo", "c1"]);
+    from("src", &["undo", "c2"]);
+    assert_eq!((rig.get("src/deep/b.txt").as_str(), rig.get("a.txt").as_str()), ("b\n", "one\n"));
+    let outside = Run::of(rig.command().current_dir(rig.root().join("src")).args(["read", "../../x"]));
+    outside.assert_failed(2, &["../../x"]);
+}
+
+#[test]
+fn sessions_lists_who_changed_files() {
+    let rig = Rig::with("one\n");
+    rig.run(["--session", "s1", "--agent", "bot", "edit", "a.txt", "--old", "one", "--new", "1"])
+        .assert_done();
+    rig.run(["edit", "a.txt", "--old", "1", "--new", "2"]).assert_done();
+    let listed = rig.json(["sessions"]).1["sessions"].take();
+    assert_eq!((listed[0]["session"].as_str(), listed[1]["agent"].as_str()), (Some("cli"), Some("bot")));
+    assert_eq!(rig.run(["sessions"]).out.lines().count(), 2);
 }
 
 #[test]

@@ -37,6 +37,14 @@ const HOSTS: &[Host] = &[
         extra: r#"{"type": "stdio", "env": {}}"#,
     },
     Host {
+        client: "claude-desktop",
+        user: ".config/Claude/claude_desktop_config.json",
+        project: None,
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
         client: "codex",
         user: ".codex/config.toml",
         project: Some(".codex/config.toml"),
@@ -61,6 +69,78 @@ const HOSTS: &[Host] = &[
         extra: r#"{"type": "stdio"}"#,
     },
     Host {
+        client: "vscode-insiders",
+        user: ".config/Code - Insiders/User/mcp.json",
+        project: Some(".vscode/mcp.json"),
+        format: Format::Json,
+        key: "servers",
+        extra: r#"{"type": "stdio"}"#,
+    },
+    Host {
+        client: "copilot-cli",
+        user: ".copilot/mcp-config.json",
+        project: Some(".github/mcp.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: r#"{"type": "local", "tools": ["*"]}"#,
+    },
+    Host {
+        client: "gemini",
+        user: ".gemini/settings.json",
+        project: Some(".gemini/settings.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "qwen",
+        user: ".qwen/settings.json",
+        project: Some(".qwen/settings.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "opencode",
+        user: ".config/opencode/opencode.json",
+        project: Some("opencode.json"),
+        format: Format::Json,
+        key: "mcp",
+        extra: r#"{"type": "local", "enabled": true}"#,
+    },
+    Host {
+        client: "cline",
+        user: ".cline/data/settings/cline_mcp_settings.json",
+        project: None,
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "roo",
+        user: ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        project: Some(".roo/mcp.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "continue",
+        user: ".continue/config.yaml",
+        project: Some(".continue/mcpServers/slipstitch.json"),
+        format: Format::Yaml,
+        key: "mcpServers",
+        extra: r#"{"name": "slipstitch"}"#,
+    },
+    Host {
+        client: "windsurf",
+        user: ".codeium/windsurf/mcp_config.json",
+        project: None,
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
         client: "zed",
         user: ".config/zed/settings.json",
         project: Some(".zed/settings.json"),
@@ -78,17 +158,67 @@ const HOSTS: &[Host] = &[
             "description": "Precise file edits with a journal and undo"}"#,
     },
     Host {
-        client: "opencode",
-        user: ".config/opencode/opencode.json",
-        project: Some("opencode.json"),
+        client: "crush",
+        user: ".config/crush/crush.json",
+        project: Some("crush.json"),
+        format: Format::Json,
+        key: "mcp",
+        extra: r#"{"type": "stdio"}"#,
+    },
+    Host {
+        client: "amp",
+        user: ".config/amp/settings.json",
+        project: Some(".amp/settings.json"),
+        format: Format::Json,
+        key: "amp.mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "kilo",
+        user: ".config/kilo/kilo.json",
+        project: Some("kilo.json"),
         format: Format::Json,
         key: "mcp",
         extra: r#"{"type": "local", "enabled": true}"#,
+    },
+    Host {
+        client: "junie",
+        user: ".junie/mcp/mcp.json",
+        project: Some(".junie/mcp/mcp.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "warp",
+        user: ".warp/.mcp.json",
+        project: Some(".warp/.mcp.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
+    },
+    Host {
+        client: "kiro",
+        user: ".kiro/settings/mcp.json",
+        project: Some(".kiro/settings/mcp.json"),
+        format: Format::Json,
+        key: "mcpServers",
+        extra: "{}",
     },
 ];
 
 fn host(client: &str) -> &'static Host {
     HOSTS.iter().find(|host| host.client == client).unwrap()
+}
+
+/// One host for each kind of settings file; the others differ only in the file's name.
+fn one_per_kind() -> impl Iterator<Item = &'static Host> {
+    let kind = |host: &Host| (host.format, host.key);
+    HOSTS
+        .iter()
+        .enumerate()
+        .filter(move |(at, host)| HOSTS[..*at].iter().all(|other| kind(other) != kind(host)))
+        .map(|(_, host)| host)
 }
 
 impl Host {
@@ -123,11 +253,29 @@ impl Host {
         }
     }
 
+    /// The document with a list of servers turned into a mapping, and without what a new file starts with.
+    fn document(&self, text: &str) -> Value {
+        let mut document = self.parse(text);
+        if self.client == "continue" {
+            let fields = document.as_object_mut().unwrap();
+            if fields.get("name") == Some(&json!("Local Assistant")) {
+                fields.retain(|key, _| key == self.key);
+            }
+            if let Some(Value::Array(servers)) = fields.get(self.key).cloned() {
+                let named = servers
+                    .iter()
+                    .map(|server| (server["name"].as_str().unwrap().to_owned(), server.clone()));
+                fields.insert(self.key.into(), Value::Object(named.collect()));
+            }
+        }
+        document
+    }
+
     fn entry(&self, arguments: &[&str]) -> Value {
         let mut entry: Value = serde_json::from_str(self.extra).unwrap();
         let words = |first: &[&str]| json!(first.iter().chain(arguments).collect::<Vec<_>>());
         match self.client {
-            "opencode" => entry["command"] = words(&["slipstitch", "mcp"]),
+            "opencode" | "kilo" => entry["command"] = words(&["slipstitch", "mcp"]),
             "goose" => (entry["cmd"], entry["args"]) = ("slipstitch".into(), words(&["mcp"])),
             _ => (entry["command"], entry["args"]) = ("slipstitch".into(), words(&["mcp"])),
         }
@@ -163,6 +311,19 @@ impl Host {
                 ),
                 ("comments", format!("# mine\n[{key}]\n# the end\n")),
                 ("no final newline", "a = 1".into()),
+            ],
+            Format::Yaml if self.client == "continue" => vec![
+                ("no servers", "model: é # mine\nn: 1.50\n".into()),
+                (
+                    "other servers",
+                    format!("A: 1\n{key}:\n    - name: a\n      command: a\n      args: [x]\n\nZ: 2\n"),
+                ),
+                (
+                    "comments",
+                    format!("# mine\n{key}:\n  # the first\n  - name: a\n    command: a # x\n# the end\n"),
+                ),
+                ("empty list", format!("{key}: []\nZ: 1")),
+                ("no value", format!("A: 1\n{key}:\n")),
             ],
             Format::Yaml => vec![
                 ("no servers", "MODEL: é # mine\nn: 1.50\n".into()),
@@ -205,7 +366,7 @@ fn install_creates_the_file_and_uninstall_deletes_it() {
         run.assert_done();
         assert!(run.err.contains("slipstitch mcp uninstall --client"), "{run:?}");
         let text = fs::read_to_string(host.file(&rig)).unwrap();
-        assert_eq!(host.parse(&text), json!({host.key: {"slipstitch": host.entry(&[])}}), "{text}");
+        assert_eq!(host.document(&text), json!({host.key: {"slipstitch": host.entry(&[])}}), "{text}");
         host.run(&rig, "uninstall", &[]).assert_done();
         assert!(!host.file(&rig).exists(), "{}", host.client);
     }
@@ -213,7 +374,7 @@ fn install_creates_the_file_and_uninstall_deletes_it() {
 
 #[test]
 fn install_keeps_other_bytes_and_uninstall_restores_the_file() {
-    for host in HOSTS {
+    for host in one_per_kind() {
         for (kind, before) in host.files() {
             let rig = Rig::new();
             let case = format!("{}, {kind}: {before:?}", host.client);
@@ -225,10 +386,13 @@ fn install_keeps_other_bytes_and_uninstall_restores_the_file() {
             let without_bom = |text: &str| text.trim_start_matches('\u{feff}').to_owned();
             let mut expected = match without_bom(&before) {
                 text if text.trim().is_empty() => json!({}),
-                text => host.parse(&text),
+                text => host.document(&text),
             };
+            if expected[host.key].is_array() {
+                expected[host.key] = json!({});
+            }
             expected[host.key]["slipstitch"] = host.entry(&["--dialect", "native,codex"]);
-            assert_eq!(host.parse(&without_bom(&after)), expected, "{case}");
+            assert_eq!(host.document(&without_bom(&after)), expected, "{case}");
             host.run(&rig, "uninstall", &[]).assert_done();
             assert_eq!(fs::read(host.file(&rig)).unwrap(), before.as_bytes(), "{case}");
         }
@@ -260,7 +424,7 @@ fn an_existing_entry_is_replaced_only_by_force() {
         other.assert_failed(1, &["different", "--force", "--name"]);
         assert_eq!(fs::read(host.file(&rig)).unwrap(), text, "{}", host.client);
         host.install(&rig, &["--dialect", "codex", "--force"]).assert_done();
-        let now = host.parse(&fs::read_to_string(host.file(&rig)).unwrap());
+        let now = host.document(&fs::read_to_string(host.file(&rig)).unwrap());
         assert_eq!(now[host.key]["slipstitch"], host.entry(&["--dialect", "codex"]));
     }
 }
@@ -294,7 +458,7 @@ fn an_invalid_file_is_left_alone_and_the_entry_shown() {
 
 #[test]
 fn uninstall_keeps_later_changes() {
-    for host in HOSTS {
+    for host in one_per_kind() {
         for (kind, before) in host.files() {
             let rig = Rig::new();
             host.write_file(&rig, before.as_bytes());
@@ -303,7 +467,7 @@ fn uninstall_keeps_later_changes() {
             host.run(&rig, "uninstall", &[]).assert_done();
             let text = fs::read_to_string(host.file(&rig)).unwrap();
             let text = text.trim_start_matches('\u{feff}');
-            let now = host.parse(text);
+            let now = host.document(text);
             assert!(now[host.key].get("slipstitch").is_none(), "{}, {kind}: {text:?}", host.client);
             assert!(now[host.key].get("second").is_some(), "{}, {kind}: {text:?}", host.client);
         }
@@ -350,7 +514,17 @@ fn project_settings_are_separate_from_the_user_s() {
         assert!(!host.file(&rig).exists(), "the user's file is untouched");
         assert!(run.err.contains("on the PATH"), "{run:?}");
         // A project's file is shared with other machines, so it must not contain a path of this one.
-        assert_eq!(host.parse(&rig.get(project))[host.key]["slipstitch"], host.entry(&[]));
+        let entry = &mut host.entry(&[]);
+        let text = rig.get(project);
+        let document = match host.client {
+            // The project's file is JSON, with a mapping.
+            "continue" => {
+                entry.as_object_mut().unwrap().remove("name");
+                serde_json::from_str(&text).unwrap()
+            }
+            _ => host.document(&text),
+        };
+        assert_eq!(document[host.key]["slipstitch"], *entry);
         host.run(&rig, "uninstall", &["--project"]).assert_done();
         assert!(!rig.root().join(project).exists());
         let elsewhere = rig.outside().join("elsewhere");
@@ -371,10 +545,10 @@ fn print_shows_the_entry_and_writes_nothing() {
         let run = host.install(&rig, &["--print", "--name", "x", "--", "--mode", "restricted"]);
         run.assert_done();
         let mut expected = host.entry(&["--mode", "restricted"]);
-        if host.client == "goose" {
+        if ["goose", "continue"].contains(&host.client) {
             expected["name"] = "x".into();
         }
-        assert_eq!(host.parse(&run.out), json!({host.key: {"x": expected}}), "{run:?}");
+        assert_eq!(host.document(&run.out), json!({host.key: {"x": expected}}), "{run:?}");
         assert!(run.err.contains(host.user), "{run:?}");
         assert!(!host.file(&rig).exists() && !rig.outside().join("state").exists());
     }
@@ -389,7 +563,7 @@ fn roots_become_absolute() {
     let text = fs::read_to_string(host.file(&rig)).unwrap();
     let sub = rig.root().join("sub").canonicalize().unwrap();
     let expected = host.entry(&["--root", sub.to_str().unwrap()]);
-    assert_eq!(host.parse(&text)["mcpServers"]["slipstitch"], expected);
+    assert_eq!(host.document(&text)["mcpServers"]["slipstitch"], expected);
     host.install(&rig, &["--root", "gone", "--name", "y"]).assert_failed(2, &["gone", "--root"]);
     host.install(&rig, &["--dialect", "klingon", "--name", "y"]).assert_failed(2, &["klingon", "`native`"]);
     host.install(&rig, &["--name", "a b"]).assert_failed(2, &["letters"]);
@@ -402,7 +576,7 @@ fn a_program_outside_the_path_is_named_by_its_full_path() {
     let run = host.run(&rig, "install", &[]);
     run.assert_done();
     let text = fs::read_to_string(host.file(&rig)).unwrap();
-    let command = host.parse(&text)["mcpServers"]["slipstitch"]["command"].as_str().unwrap().to_owned();
+    let command = host.document(&text)["mcpServers"]["slipstitch"]["command"].as_str().unwrap().to_owned();
     let program = assert_cmd::cargo::cargo_bin!("slipstitch").canonicalize().unwrap();
     assert_eq!(command, program.to_str().unwrap());
     let rig = Rig::new();
@@ -410,7 +584,7 @@ fn a_program_outside_the_path_is_named_by_its_full_path() {
     command.env("PATH", program.parent().unwrap()).args(["mcp", "install", "--client", "claude-code"]);
     Run::of(&mut command).assert_done();
     let text = fs::read_to_string(host.file(&rig)).unwrap();
-    assert_eq!(host.parse(&text)["mcpServers"]["slipstitch"]["command"], "slipstitch");
+    assert_eq!(host.document(&text)["mcpServers"]["slipstitch"]["command"], "slipstitch");
 }
 
 #[test]
@@ -669,4 +843,286 @@ fn dangling_symlinks_are_refused() {
     symlink("gone", rig.outside().join(".config")).unwrap();
     host("zed").install(&rig, &[]).assert_failed(1, &["/.config` is a symlink to `gone`"]);
     assert!(!rig.outside().join("gone").exists());
+}
+
+/// The files below a directory with their content.
+fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(snapshot(&path)),
+            false => files.push((path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The files of the home directory, without the program's own state.
+fn home(rig: &Rig) -> Vec<(PathBuf, Vec<u8>)> {
+    let state = rig.outside().join("state");
+    snapshot(rig.outside()).into_iter().filter(|(path, _)| !path.starts_with(&state)).collect()
+}
+
+#[test]
+fn permissions_are_added_only_when_asked_for_and_removed_again() {
+    let cases = [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            json!({"permissions": {"allow": ["mcp__slipstitch"], "deny": ["Edit", "Write", "NotebookEdit"]}}),
+        ),
+        ("codex", ".codex/config.toml", json!({"default_tools_approval_mode": "approve"})),
+        ("gemini", ".gemini/settings.json", json!({"tools": {"exclude": ["replace", "write_file"]}})),
+        ("qwen", ".qwen/settings.json", json!({"permissions": {"deny": ["edit", "write_file"]}})),
+        (
+            "opencode",
+            ".config/opencode/opencode.json",
+            json!({"tools": {"edit": false, "write": false, "apply_patch": false}}),
+        ),
+        (
+            "zed",
+            ".config/zed/settings.json",
+            json!({"agent": {"tool_permissions": {"tools": {"mcp:slipstitch:apply_patch": {"default": "allow"}}}}}),
+        ),
+        (
+            "crush",
+            ".config/crush/crush.json",
+            json!({"permissions": {"allowed_tools": ["mcp_slipstitch_apply_patch"]}, "options": {"disabled_tools": ["edit", "multiedit", "write"]}}),
+        ),
+        ("amp", ".config/amp/settings.json", json!({"amp.tools.disable": ["edit_file", "create_file"]})),
+    ];
+    for (client, file, expected) in cases {
+        let host = host(client);
+        let rig = Rig::new();
+        let before = home(&rig);
+        let flags = ["--dialect", "codex", "--allow-edits", "--disable-builtin-edits"];
+        host.install(&rig, &flags[..2]).assert_done();
+        let plain = host.document(&fs::read_to_string(host.file(&rig)).unwrap());
+        assert_eq!(plain.as_object().unwrap().len(), 1, "{client}: only the servers");
+        host.run(&rig, "uninstall", &[]).assert_done();
+        let run = host.install(&rig, &flags);
+        run.assert_done();
+        let found = host.document(&fs::read_to_string(rig.outside().join(file)).unwrap());
+        for (key, value) in expected.as_object().unwrap() {
+            match client {
+                "codex" => assert_eq!(found[host.key]["slipstitch"][key], *value),
+                _ => assert_eq!(found[key], *value, "{client}"),
+            }
+        }
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert_eq!(home(&rig), before, "{client}");
+    }
+    for (client, field, value) in [
+        ("gemini", "trust", json!(true)),
+        ("qwen", "trust", json!(true)),
+        ("roo", "alwaysAllow", json!(["apply_patch"])),
+        ("cline", "autoApprove", json!(["apply_patch"])),
+        ("kiro", "autoApprove", json!(["apply_patch"])),
+    ] {
+        let rig = Rig::new();
+        host(client).install(&rig, &["--allow-edits", "--dialect", "codex"]).assert_done();
+        let found = host(client).document(&fs::read_to_string(host(client).file(&rig)).unwrap());
+        assert_eq!(found["mcpServers"]["slipstitch"][field], value, "{client}");
+    }
+}
+
+#[test]
+fn uninstall_keeps_permissions_that_the_user_had() {
+    let rig = Rig::new();
+    let claude = host("claude-code");
+    let settings = rig.outside().join(".claude/settings.json");
+    fs::create_dir(settings.parent().unwrap()).unwrap();
+    let before = "{\n  \"permissions\": {\n    \"deny\": [\"Write\"]\n  }\n}\n";
+    fs::write(&settings, before).unwrap();
+    claude.install(&rig, &["--allow-edits", "--disable-builtin-edits"]).assert_done();
+    // The host rewrites its file.
+    let text = fs::read_to_string(&settings).unwrap();
+    let rewritten: Value = serde_json::from_str(&text).unwrap();
+    fs::write(&settings, rewritten.to_string()).unwrap();
+    claude.run(&rig, "uninstall", &[]).assert_done();
+    let after: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    assert_eq!(after, json!({"permissions": {"deny": ["Write"]}}));
+}
+
+#[test]
+fn uninstall_tolerates_a_host_that_rewrites_its_file() {
+    for host in one_per_kind().filter(|host| host.format == Format::Json) {
+        for (kind, before) in host.files() {
+            let rig = Rig::new();
+            host.write_file(&rig, before.as_bytes());
+            host.install(&rig, &[]).assert_done();
+            let text = fs::read_to_string(host.file(&rig)).unwrap();
+            let mut document = host.document(text.trim_start_matches('\u{feff}'));
+            document["added_by_host"] = json!({"numStartups": 1});
+            fs::write(host.file(&rig), format!("{document:#}\n")).unwrap();
+            host.run(&rig, "uninstall", &[]).assert_done();
+            let after = host.document(&fs::read_to_string(host.file(&rig)).unwrap());
+            let mut expected = match before.trim_start_matches('\u{feff}') {
+                text if text.trim().is_empty() => json!({}),
+                text => host.document(text),
+            };
+            expected["added_by_host"] = json!({"numStartups": 1});
+            assert_eq!(after, expected, "{}, {kind}", host.client);
+        }
+    }
+}
+
+#[test]
+fn uninstall_removes_an_entry_with_another_command() {
+    for host in HOSTS {
+        let rig = Rig::new();
+        let install = |rig: &Rig| host.run(rig, "install", &["--command", "/opt/wrapper"]).assert_done();
+        install(&rig);
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert!(!host.file(&rig).exists(), "{}", host.client);
+        // After a change of the file, the journal still knows the program.
+        install(&rig);
+        let mut text = fs::read_to_string(host.file(&rig)).unwrap();
+        text.push('\n');
+        fs::write(host.file(&rig), text).unwrap();
+        host.run(&rig, "uninstall", &[]).assert_done();
+        assert!(!fs::read_to_string(host.file(&rig)).unwrap().contains("wrapper"), "{}", host.client);
+        // Without the journal, the user can name it.
+        install(&rig);
+        fs::remove_dir_all(rig.outside().join("state")).unwrap();
+        host.run(&rig, "uninstall", &[]).assert_failed(1, &["another program", "--command"]);
+        host.run(&rig, "uninstall", &["--command", "/opt/wrapper"]).assert_done();
+        assert!(!fs::read_to_string(host.file(&rig)).unwrap().contains("wrapper"), "{}", host.client);
+    }
+}
+
+#[test]
+fn dry_runs_show_the_change_and_write_nothing() {
+    for host in HOSTS {
+        let rig = Rig::new();
+        let run = host.install(&rig, &["--dry-run"]);
+        run.assert_done();
+        assert!(
+            run.err.contains("Would add") && run.out.lines().all(|line| line.starts_with("+ ")),
+            "{run:?}"
+        );
+        assert!(home(&rig).is_empty() && !rig.outside().join("state").exists(), "{}", host.client);
+        host.install(&rig, &[]).assert_done();
+        let installed = home(&rig);
+        let run = host.run(&rig, "uninstall", &["--dry-run"]);
+        run.assert_done();
+        assert!(
+            run.err.contains("Would remove") && run.out.lines().all(|line| line.starts_with("- ")),
+            "{run:?}"
+        );
+        assert_eq!(home(&rig), installed);
+    }
+}
+
+#[test]
+fn without_a_client_the_hosts_that_are_there_are_found() {
+    let rig = Rig::new();
+    rig.run(["mcp", "install", "--all"]).assert_failed(1, &["no agent host was found", "--client"]);
+    for folder in [".cursor", ".config/zed", ".codex"] {
+        fs::create_dir_all(rig.outside().join(folder)).unwrap();
+    }
+    // There is no terminal in the test.
+    let run = rig.run(["mcp", "install"]);
+    run.assert_failed(2, &["codex, cursor, zed", "--all", "--dry-run"]);
+    assert!(home(&rig).is_empty());
+    let (code, planned) = rig.json(["mcp", "install", "--all", "--dry-run"]);
+    let hosts: Vec<&str> =
+        planned["hosts"].as_array().unwrap().iter().map(|host| host["host"].as_str().unwrap()).collect();
+    assert_eq!((code, hosts.as_slice()), (0, &["codex", "cursor", "zed"][..]));
+    assert!(home(&rig).is_empty());
+    rig.run(["mcp", "install", "--all"]).assert_done();
+    assert_eq!(home(&rig).len(), 3);
+    // One that is refused does not stop the others.
+    rig.run(["mcp", "uninstall", "--client", "codex,zed"]).assert_done();
+    fs::write(rig.outside().join(".codex/config.toml"), "[broken").unwrap();
+    let run = rig.run(["mcp", "install", "--all"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let said = ["cannot be edited safely", "already has this entry", "settings.json` for Zed"];
+    assert!(said.iter().all(|text| run.err.contains(text)), "{run:?}");
+    assert!(rig.outside().join(".config/zed/settings.json").exists());
+    fs::remove_file(rig.outside().join(".codex/config.toml")).unwrap();
+    rig.run(["mcp", "uninstall", "--all"]).assert_done();
+    assert!(home(&rig).is_empty());
+}
+
+#[test]
+fn a_program_on_the_path_shows_that_a_host_is_there() {
+    let rig = Rig::new();
+    let programs = rig.outside().join("bin");
+    fs::create_dir(&programs).unwrap();
+    fs::write(programs.join("gemini"), "").unwrap();
+    let mut command = rig.command();
+    command.env("PATH", &programs).args(["mcp", "install", "--all", "--scope", "project"]);
+    Run::of(&mut command).assert_done();
+    assert!(rig.root().join(".gemini/settings.json").exists());
+}
+
+#[test]
+fn nothing_is_written_if_the_second_file_refuses() {
+    let rig = Rig::new();
+    let claude = host("claude-code");
+    fs::create_dir(rig.outside().join(".claude")).unwrap();
+    fs::write(rig.outside().join(".claude/settings.json"), "{\"permissions\": 3}").unwrap();
+    let before = home(&rig);
+    claude.install(&rig, &["--allow-edits"]).assert_failed(1, &["cannot be edited safely"]);
+    assert_eq!(home(&rig), before);
+}
+
+#[test]
+fn the_output_says_what_a_host_needs_to_edit_unasked() {
+    for (client, said) in [
+        ("codex", "`codex exec` refuses them. With `--allow-edits`"),
+        ("claude-code", "`claude -p` refuses them. With `--allow-edits`"),
+        ("copilot-cli", "`--allow-tool`"),
+    ] {
+        let rig = Rig::new();
+        let run = host(client).install(&rig, &[]);
+        assert!(run.err.contains(said), "{run:?}");
+    }
+    let rig = Rig::new();
+    let run = host("codex").install(&rig, &["--allow-edits", "--disable-builtin-edits"]);
+    assert!(!run.err.contains("refuses") && run.err.contains("cannot switch off `apply_patch`"), "{run:?}");
+}
+
+/// A host's program that prints a list.
+#[cfg(unix)]
+fn fake_host(rig: &Rig, name: &str, script: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let programs = rig.outside().join("bin");
+    fs::create_dir_all(&programs).unwrap();
+    fs::write(programs.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(programs.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    programs
+}
+
+#[test]
+#[cfg(unix)]
+fn doctor_asks_each_host_that_has_the_server() {
+    for (client, program, script, code, said) in [
+        (
+            "claude-code",
+            "claude",
+            "[ \"$*\" = 'mcp list' ] && echo 'slipstitch: x mcp - ✓ Connected'",
+            0,
+            "is connected",
+        ),
+        ("claude-code", "claude", "echo 'slipstitch: x mcp - ✗ Failed to connect'", 3, "Failed to connect"),
+        ("claude-code", "claude", "echo 'No MCP servers configured'", 3, "does not list the server"),
+        ("codex", "codex", "echo '[{\"name\": \"slipstitch\"}]'", 0, "lists the server"),
+        ("zed", "zed", "exit 1", 0, "has no command that lists its servers"),
+    ] {
+        let rig = Rig::new();
+        let programs = fake_host(&rig, program, script);
+        host(client).install(&rig, &[]).assert_done();
+        let mut command = rig.command();
+        command.env("PATH", format!("{}:/usr/bin:/bin", programs.display())).arg("doctor");
+        let run = Run::of(&mut command);
+        assert_eq!(run.code, code, "{run:?}");
+        assert!(run.out.contains(said), "{run:?}");
+    }
+    let rig = Rig::new();
+    let run = rig.run(["doctor"]);
+    assert!(!run.out.contains("Claude Code"), "a host without the server is not asked: {run:?}");
 }

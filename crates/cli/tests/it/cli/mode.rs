@@ -22,6 +22,7 @@ fn a_restricted_session_can_read_but_not_write() {
 #[test]
 fn a_request_for_write_access_is_decided_in_the_review_list() {
     let rig = Rig::with("one\n");
+    rig.allow_unattended_review();
     let agent = |words: &[&str]| rig.run(["--session", "agent"].iter().chain(words));
     let request =
         || agent(&["call", "--dialect", "phoenix", "request_mode_upgrade", r#"{"reason": "fix a.txt"}"#]);
@@ -49,9 +50,12 @@ fn a_request_for_write_access_is_decided_in_the_review_list() {
     rig.run(["review", "accept", "p2", "--by", "ada"]).assert_done();
     assert_eq!(agent(&["mode"]).out, "unrestricted\n");
     let granted = request();
-    assert!(granted.code == 0 && granted.out.contains("ada allowed write access"), "{granted:?}");
+    assert!(
+        granted.code == 0 && granted.out.contains("ada (unattended) allowed write access"),
+        "{granted:?}"
+    );
     agent(&CALL).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n");
-    rig.run(["review", "accept", "p2"]).assert_failed(1, &["already granted by ada"]);
+    rig.run(["review", "accept", "p2"]).assert_failed(1, &["already granted by ada (unattended)"]);
     assert_eq!(rig.run(["review"]).err, "Nothing to review.\n");
 }

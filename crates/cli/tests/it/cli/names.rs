@@ -226,11 +226,10 @@ fn log_rejects_unknown_and_outside_paths() {
     for (name, said) in [
         ("nope", "the journal has no change of it"),
         ("a.txt/nope", "the journal has no change of it"),
-        ("../secret", "outside the root"),
-        ("/etc/passwd", "outside the root"),
-        ("out", "outside the root"),
+        ("../secret", "outside the project root"),
+        ("/etc/passwd", "outside the project root"),
+        ("out", "outside the project root"),
         ("", "empty"),
-        ("a/../b.txt", "`..`"),
     ] {
         rig.run(["log", "--path", name]).assert_failed(2, &[said]);
     }
@@ -265,7 +264,7 @@ fn session_undo_restores_a_moved_file_whose_name_was_reused() {
     fs::write(rig.outside().join("p"), MOVE).unwrap();
     rig.run(["patch", "../p"]).assert_done();
     rig.run(["write", "a.txt", "--content", "another\n"]).assert_done();
-    rig.run(["undo", "--session", "cli"]).assert_done();
+    rig.run(["undo", "--all", "--yes"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
     assert!(!rig.root().join("b.txt").exists());
     rig.run(["undo", "c3"]).assert_done();
@@ -276,7 +275,7 @@ fn session_undo_restores_a_moved_file_whose_name_was_reused() {
     fs::write(rig.outside().join("p"), MOVE).unwrap();
     rig.run(["patch", "../p"]).assert_done();
     rig.put("a.txt", "theirs\n");
-    let run = rig.run(["undo", "--session", "cli"]);
+    let run = rig.run(["undo", "--all", "--yes"]);
     run.assert_failed(1, &["`a.txt`"]);
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("theirs\n", "1\n"));
 }

@@ -50,7 +50,7 @@ fn rejects_paths_outside_the_root() {
         ["../secret", "sub/../../secret", secret.to_str().unwrap(), "way-out", "up/secret", "/etc/passwd"]
     {
         for arguments in [&edit(name)[..], &["read", name], &["write", name, "--content", "x"]] {
-            rig.run(arguments).assert_failed(2, &["outside the root"]);
+            rig.run(arguments).assert_failed(2, &["outside the project root", rig.root().to_str().unwrap()]);
         }
         let (code, report) = rig.json(edit(name));
         assert_eq!((code, report["code"].as_str()), (2, Some("outside_root")), "{name}");

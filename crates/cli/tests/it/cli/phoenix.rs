@@ -22,7 +22,7 @@ fn tokens(count: usize) -> String {
     " the".repeat(count)
 }
 
-// Shows: REQ-PATCH-008-tokens
+// Shows: REQ-PATCH-008-tokens, 001-large-patches
 #[test]
 fn refuses_more_than_60k_tokens() {
     let rig = Rig::with("one\n");

@@ -6,9 +6,10 @@ const PROPOSE: &str = r#"{"path": "a.txt", "new_content": "1\ntwo\n", "descripti
 
 fn rig_with_proposal() -> Rig {
     let rig = Rig::with("one\ntwo\n");
+    rig.allow_unattended_review();
     let run = rig.run(["--session", "agent", "call", "--dialect", "agent-q", "propose_file_edit", PROPOSE]);
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
-    assert!(run.out.contains("p1") && run.out.contains("slipstitch review accept p1"), "{run:?}");
+    assert!(run.out.contains("p1") && !run.out.contains("slipstitch review"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     rig
 }
@@ -46,12 +47,15 @@ fn an_accepted_proposal_belongs_to_the_session_that_proposed_it() {
     );
     assert_eq!(rig.get("a.txt"), "1\ntwo\n");
     let change = rig.json(["show", "c1"]).1["change"].take();
-    assert_eq!((change["session"].as_str(), change["approval"].as_str()), (Some("agent"), Some("ada")));
+    assert_eq!(
+        (change["session"].as_str(), change["approval"].as_str()),
+        (Some("agent"), Some("ada (unattended)"))
+    );
     assert_eq!(change["description"], "count by numbers");
     assert!(rig.json(["review"]).1["proposals"].as_array().unwrap().is_empty());
-    rig.run(["review", "accept", "p1"]).assert_failed(1, &["accepted by ada as c1"]);
-    rig.run(["review", "reject", "p1"]).assert_failed(1, &["accepted by ada as c1"]);
-    rig.run(["undo", "--session", "agent"]).assert_done();
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &["accepted by ada (unattended) as c1"]);
+    rig.run(["review", "reject", "p1"]).assert_failed(1, &["accepted by ada (unattended) as c1"]);
+    rig.run(["--session", "agent", "undo"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
 }
 
@@ -74,6 +78,7 @@ fn a_rejected_proposal_keeps_its_reason_and_is_never_applied() {
 fn rig_with_two_hunks() -> Rig {
     let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
     let rig = Rig::with(&text);
+    rig.allow_unattended_review();
     let new = text.replace("1\n2\n", "one\n2\n").replace("\n20\n", "\ntwenty\n");
     let call = serde_json::json!({"path": "a.txt", "new_content": new}).to_string();
     let run = rig.run(["call", "--dialect", "agent-q", "propose_file_edit", &call]);
@@ -93,12 +98,15 @@ fn hunks_are_numbered_and_accepted_one_by_one() {
     );
     let (code, report) = rig.json(["review", "accept", "p1", "--hunk", "2", "--by", "ada"]);
     assert_eq!((code, report["status"].as_str()), (0, Some("applied")), "{report}");
-    assert_eq!(report["left_out"], serde_json::json!([{"hunk": 1, "by": "ada"}]));
+    assert_eq!(report["left_out"], serde_json::json!([{"hunk": 1, "by": "ada (unattended)"}]));
     let text = rig.get("a.txt");
     assert!(text.starts_with("1\n2\n") && text.ends_with("19\ntwenty\n"), "{text}");
     let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
     assert_eq!(settled["left_out"][0]["hunk"], 1);
-    assert!(rig.run(["review", "show", "p1"]).out.contains("hunk 1, not applied (ada)\n"));
+    assert!(rig.run(["review", "show", "p1"]).out.contains("hunk 1, not applied (ada (unattended))\n"));
+    let (_, change) = rig.json(["show", "c1"]);
+    assert_eq!((&change["proposal"], &change["left_out"][0]["hunk"]), (&"p1".into(), &1.into()), "{change}");
+    assert!(rig.run(["show", "c1"]).out.contains("\nproposal: p1, without hunk 1\n"));
 }
 
 // Shows: 002-review-hunks
@@ -118,6 +126,8 @@ fn a_rejected_hunk_is_left_out_when_the_rest_is_accepted() {
     assert!(run.err.contains("not applied: hunk 1 (rejected by ada: keep it)"), "{run:?}");
     assert!(rig.get("a.txt").starts_with("1\n2\n") && rig.get("a.txt").ends_with("twenty\n"));
     rig.run(["review", "accept", "p1", "--hunk", "1"]).assert_failed(1, &["accepted by"]);
+    let shown = rig.run(["show", "c1"]).out;
+    assert!(shown.contains("\nproposal: p1, without hunk 1 (rejected by ada: keep it)\n"), "{shown}");
     let rig = rig_with_two_hunks();
     rig.run(["review", "accept", "p1", "--hunk", "1,3"]).assert_failed(2, &["p1 has 2 hunks", "no hunk 3"]);
 }
@@ -126,17 +136,65 @@ fn a_rejected_hunk_is_left_out_when_the_rest_is_accepted() {
 #[test]
 fn refuses_a_proposal_for_another_version_of_the_file() {
     let rig = rig_with_proposal();
-    rig.put("a.txt", "one\ntwo\nthree\n");
-    rig.run(["review", "accept", "p1"]).assert_failed(1, &["`a.txt`", "p1", "hint:"]);
+    rig.put("a.txt", "One\ntwo\nthree\n");
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &["`a.txt`", "line 1", "p1 would write", "hint:"]);
     assert_eq!(rig.json(["review", "accept", "p1"]).1["code"], "stale_file");
-    assert_eq!(rig.get("a.txt"), "one\ntwo\nthree\n");
-    rig.put("a.txt", "one\ntwo\n");
+    assert_eq!(rig.get("a.txt"), "One\ntwo\nthree\n");
+    // A change of other lines is kept.
+    rig.put("a.txt", "one\ntwo\nthree\n");
     rig.run(["review", "accept", "p1"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "1\ntwo\nthree\n");
+}
+
+#[test]
+fn a_process_without_a_terminal_cannot_accept() {
+    let rig = rig_with_proposal();
+    std::fs::remove_dir_all(rig.outside().join(".config")).unwrap();
+    rig.run(["review", "accept", "p1", "--by", "ada"])
+        .assert_failed(1, &["only be accepted at a terminal", "Leave the decision to the user"]);
+    assert_eq!(rig.get("a.txt"), "one\ntwo\n");
+    assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn several_proposals_are_decided_at_once() {
+    let rig = rig_with_proposal();
+    rig.put("b.txt", "x\n");
+    let call = r#"{"path": "b.txt", "new_content": "y\n"}"#;
+    rig.run(["call", "--dialect", "agent-q", "propose_file_edit", call]);
+    let run = rig.run(["review", "accept", "p1", "p2"]);
+    run.assert_done();
+    assert!(run.err.contains("Accepted p1") && run.err.contains("Accepted p2"), "{run:?}");
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("1\ntwo\n", "y\n"));
+    rig.run(["review", "accept", "p1", "p2", "--hunk", "1"])
+        .assert_failed(2, &["`--hunk` is for one proposal"]);
+}
+
+#[test]
+fn plain_review_goes_through_the_hunks() {
+    let rig = rig_with_two_hunks();
+    let run = rig.run_fed(["review", "--plain"], "?\na\nr\nkeep twenty\n");
+    run.assert_done();
+    for part in ["Proposal p1 (1 of 1)", "Hunk 1 of 2", "accept this hunk", "Decided 1 of 1"] {
+        assert!(run.err.contains(part), "{part}: {run:?}");
+    }
+    let text = rig.get("a.txt");
+    assert!(text.starts_with("one\n2\n") && text.ends_with("\n20\n"), "{text}");
+    let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
+    assert_eq!(settled["left_out"][0]["reason"], "keep twenty");
+    let rig = rig_with_two_hunks();
+    rig.run_fed(["review", "--plain"], "a\nq\n").assert_done();
+    assert_eq!(
+        rig.json(["review"]).1["proposals"].as_array().unwrap().len(),
+        1,
+        "nothing is decided halfway"
+    );
 }
 
 #[test]
 fn reports_unknown_proposals() {
     let rig = Rig::with("one\n");
+    rig.allow_unattended_review();
     for action in ["show", "accept", "reject"] {
         rig.run(["review", action, "p7"]).assert_failed(2, &["no proposal p7"]);
         rig.run(["review", action, "x"]).assert_failed(2, &["`x` is not a proposal id"]);

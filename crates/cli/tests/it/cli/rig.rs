@@ -34,6 +34,13 @@ impl Rig {
         rig
     }
 
+    /// Lets a process without a terminal accept proposals, as tests do.
+    pub(crate) fn allow_unattended_review(&self) {
+        let folder = self.outside().join(".config/slipstitch");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), "[review]\nunattended = true\n").unwrap();
+    }
+
     /// The parent of the root and the state folder.
     pub(crate) fn outside(&self) -> &Path {
         self.folder.path()
@@ -51,10 +58,13 @@ impl Rig {
         String::from_utf8(fs::read(self.root().join(name)).unwrap()).unwrap()
     }
 
-    /// The program with the root as working directory and a clean environment.
+    /// The program with the root as working directory, a clean environment and no terminal.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::cargo_bin("slipstitch").unwrap();
+        // A new session has no terminal, so results do not depend on where the tests run.
+        let mut command = Command::new("/usr/bin/setsid");
         command
+            .arg("--wait")
+            .arg(env!("CARGO_BIN_EXE_slipstitch"))
             .env_clear()
             .env("HOME", self.outside())
             .env("SLIPSTITCH_STATE_DIR", self.outside().join("state"))

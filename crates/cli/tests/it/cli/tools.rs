@@ -30,6 +30,33 @@ fn prints_every_format_with_its_fields() {
     let openai = listed(&["--format", "openai"]);
     assert_eq!(openai[0]["type"], "function");
     assert_eq!(openai[0]["function"]["parameters"], tools[0]["inputSchema"]);
+    let responses = listed(&["--format", "openai-responses"]);
+    assert_eq!((&responses[0]["type"], &responses[0]["name"]), (&"function".into(), &tools[0]["name"]));
+    assert_eq!(
+        (&responses[0]["parameters"], &responses[0]["strict"]),
+        (&tools[0]["inputSchema"], &false.into())
+    );
+    let gemini = listed(&["--format", "gemini"]);
+    let edit = &gemini[0]["functionDeclarations"][1];
+    assert_eq!(edit["name"], "edit_file");
+    assert_eq!(edit["parameters"]["required"], serde_json::json!(["path"]));
+    let edits = &edit["parameters"]["properties"]["edits"];
+    assert_eq!((&edits["type"], &edits["nullable"]), (&"array".into(), &true.into()), "{edits}");
+    assert_eq!(edits["items"]["properties"]["replace_all"]["nullable"], true, "{edits}");
+}
+
+#[test]
+fn prints_the_tools_that_were_asked_for() {
+    let names = |arguments: &[&str]| {
+        let tools = listed(arguments)["tools"].take();
+        let names = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]), ["read_file", "edit_file", "write_file", "patch"]);
+    assert_eq!(names(&["--tools", "read_file,undo_edit"]), ["read_file", "undo_edit"]);
+    assert_eq!(names(&["--tools", "default", "--tools", "undo_edit"]).len(), 5);
+    assert_eq!(names(&["--tools", "all"]).len(), 7);
+    Rig::new().run(["tools", "--tools", "nope"]).assert_failed(2, &["`nope`", "`get_file_info`", "`all`"]);
 }
 
 #[test]
@@ -70,6 +97,35 @@ fn xzatoma_definition_matches_the_specification() {
     assert!(tool["description"].as_str().unwrap().contains("NEVER use 'overwrite'"));
 }
 
+// Shows: 001-structured-schema, REQ-PATCH-006-call, REQ-PATCH-006-patch
+#[test]
+fn phoenix_definition_matches_the_specification() {
+    let tools = listed(&["--dialect", "phoenix", "--format", "anthropic"]);
+    let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "patch").unwrap();
+    let schema = &tool["input_schema"];
+    assert_eq!(schema["required"], serde_json::json!(["path", "patches"]));
+    let patch = &schema["properties"]["patches"]["items"];
+    assert_eq!(patch["required"], serde_json::json!(["operation"]), "clipboards and reindent are optional");
+    let operations = serde_json::json!(["replace", "append_eof", "prepend_bof", "overwrite"]);
+    assert_eq!(patch["properties"]["operation"]["enum"], operations);
+    let mut fields: Vec<(&str, &str)> = patch["properties"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, field)| (name.as_str(), field["type"].as_str().or(field["type"][0].as_str()).unwrap()))
+        .collect();
+    fields.sort_unstable();
+    let expected = [
+        ("fromClipboard", "string"),
+        ("newText", "string"),
+        ("oldText", "string"),
+        ("operation", "string"),
+        ("reindent", "object"),
+        ("toClipboard", "string"),
+    ];
+    assert_eq!(fields, expected);
+}
+
 // Shows: 003-guidelines
 #[test]
 fn prints_guidelines() {
@@ -102,8 +158,9 @@ fn a_tool_that_is_switched_off_is_not_listed() {
     assert_eq!(listed(&[])["tools"].as_array().map(Vec::len), Some(0));
 }
 
+// Shows: 003-zero-wipeouts
 #[test]
-fn guideline_examples_are_valid_calls() {
+fn guideline_examples_do_what_the_guidelines_say() {
     let guidelines = Rig::new().run(["tools", "--dialect", "xzatoma", "--guidelines"]).out;
     let calls: Vec<&str> = guidelines
         .split("\n{\n")
@@ -111,10 +168,19 @@ fn guideline_examples_are_valid_calls() {
         .map(|rest| rest.split_once("\n}").expect("a complete object").0)
         .collect();
     assert_eq!(calls.len(), 3);
+    let makefile = ".PHONY: all build run\nall: build\n";
     for call in calls {
         let rig = Rig::new();
-        rig.put("Makefile", ".PHONY: all build run\nall: build\n");
-        rig.run(["call", "--dialect", "xzatoma", "edit_file", &format!("{{{call}}}")]).assert_done();
+        rig.put("Makefile", makefile);
+        let run = rig.run(["call", "--dialect", "xzatoma", "edit_file", &format!("{{{call}}}")]);
+        match call.contains("overwrite") {
+            // The wrong one: it would wipe the file, so it only shows the diff.
+            true => {
+                assert!(run.out.contains("-all: build") && run.out.contains("confirm_overwrite"), "{run:?}");
+                assert_eq!(rig.get("Makefile"), makefile);
+            }
+            false => run.assert_done(),
+        }
     }
 }
 

@@ -62,6 +62,7 @@ const FORGE: &[&str] = &[
     "000-hint",
     "000-llm-callers",
     "000-formatting",
+    "000-document",
 ];
 
 const PHOENIX: &[&str] = &[
@@ -106,6 +107,15 @@ const PHOENIX: &[&str] = &[
     "001-across-files",
     "001-safe-recovery",
     "001-clear-feedback",
+    "001-precise",
+    "001-related-edits",
+    "001-other-levels",
+    "001-minor-differences",
+    "001-structured-schema",
+    "001-user-review",
+    "001-generated-code",
+    "001-large-patches",
+    "001-read-only-mode",
 ];
 
 const AGENT_Q: &[&str] = &[
@@ -165,6 +175,9 @@ const AGENT_Q: &[&str] = &[
     "002-list",
     "002-tools",
     "002-more-tools",
+    "002-use-cases",
+    "002-document",
+    "002-confidence",
 ];
 
 const XZATOMA: &[&str] = &[
@@ -216,6 +229,11 @@ const XZATOMA: &[&str] = &[
     "003-coverage",
     "003-rollout",
     "003-patch-mode",
+    "003-zero-wipeouts",
+    "003-explicit-intent",
+    "003-system-prompt",
+    "003-document",
+    "003-checks",
 ];
 
 const NEXUS3: &[&str] = &[
@@ -371,4 +389,8 @@ const NEXUS3: &[&str] = &[
     "004-layout",
     "004-order",
     "004-validation-notes",
+    "004-live-edit-file",
+    "004-live-batch",
+    "004-live-patch",
+    "004-descriptions",
 ];

@@ -60,14 +60,16 @@ pub(super) fn revert_by_diff(
     let touching = record.hash_after().map(|left| history.changes_touching(places, left)).unwrap_or_default();
     let conflict = |hunk: &Hunk| {
         let (line, present) = present_lines(hunk, now);
-        conflict_report(ConflictReport {
+        let conflict = ConflictReport {
             path: path.clone(),
-            change: entry.summary.id,
+            change: Some(entry.summary.id),
+            proposal: None,
             by: touching.clone(),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),
             now: present,
-        })
+        };
+        conflict_report(entry.summary.id, conflict)
     };
     if let Some(hunk) = hunks.iter().find(|hunk| !is_at_file_edge(hunk, now)) {
         return Err(conflict(hunk));

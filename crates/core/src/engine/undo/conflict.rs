@@ -3,13 +3,9 @@
 use crate::outcome::{Failed, Refused};
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use crate::report::{ConflictReport, Report};
+use crate::report::{ConflictReport, Report, excerpt, whole_lines};
 use slipstitch_text::Span;
-use slipstitch_text::display::{join_items, truncate_bytes};
-
-/// How much of each side is shown.
-const MAX_LINES: usize = 12;
-const MAX_BYTES: usize = 2000;
+use slipstitch_text::display::join_items;
 
 /// How many changes are listed.
 const MAX_CHANGES: usize = 10;
@@ -34,19 +30,20 @@ impl Conflict<'_> {
         let line = memchr::memchr_iter(b'\n', &self.now.0[..now.start()]).count() + 1;
         let conflict = ConflictReport {
             path: self.path.clone(),
-            change: self.id,
+            change: Some(self.id),
+            proposal: None,
             by: self.by,
             line,
             left: excerpt(left.of(self.left.0)),
             now: excerpt(now.of(self.now.0)),
         };
-        conflict_report(conflict)
+        conflict_report(self.id, conflict)
     }
 }
 
 /// The refusal for a place that was changed again.
-pub(super) fn conflict_report(conflict: ConflictReport) -> Report {
-    let ConflictReport { path, change: id, .. } = &conflict;
+pub(super) fn conflict_report(id: ChangeId, conflict: ConflictReport) -> Report {
+    let path = &conflict.path;
     let message = format!(
         "`{path}` was changed after {id} in the same place, by {}, so undoing {id} would lose that change",
         describe_changes(&conflict.by)
@@ -54,38 +51,6 @@ pub(super) fn conflict_report(conflict: ConflictReport) -> Report {
     let mut report = refusal(message, &hint_to_undo_first(&conflict.by));
     report.conflicts.push(conflict);
     report
-}
-
-/// The place, extended to whole lines.
-fn whole_lines(text: &[u8], span: Span) -> Span {
-    let start = memchr::memrchr(b'\n', &text[..span.start()]).map_or(0, |at| at + 1);
-    let ends_line = span.end() > start && text[span.end() - 1] == b'\n';
-    let end = match memchr::memchr(b'\n', &text[span.end()..]) {
-        _ if ends_line => span.end(),
-        Some(at) => span.end() + at + 1,
-        None => text.len(),
-    };
-    Span::new(start, end)
-}
-
-/// The first lines of a text, with undecodable bytes replaced.
-fn excerpt(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
-    for line in lines.by_ref().take(MAX_LINES) {
-        let line = String::from_utf8_lossy(line);
-        if let Some((start, _)) = truncate_bytes(&line, MAX_BYTES.saturating_sub(out.len())) {
-            out.push_str(start);
-            out.push('…');
-            return out;
-        }
-        out.push_str(&line);
-    }
-    match lines.count() {
-        0 => {}
-        more => out.push_str(&format!("[… {more} more lines …]\n")),
-    }
-    out
 }
 
 /// The changes that changed a file, for a message.

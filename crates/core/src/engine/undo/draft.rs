@@ -13,7 +13,7 @@ use crate::path::FilePath;
 use crate::ports::journal::FileRecord;
 use crate::report::Report;
 use crate::snapshot::{FileContent, Snapshot, Snapshots};
-use slipstitch_text::rebase::drop_noops;
+use slipstitch_text::rebase::keep_splices;
 use slipstitch_text::{ContentHash, Span, Splice, Splices, diff_lines};
 
 /// One file as it will be.
@@ -35,10 +35,12 @@ pub(super) struct Draft {
 /// A change of a draft.
 pub(super) struct DraftEdit {
     pub(super) splices: Splices,
+    /// The hash of the text with the splices applied, if it is known.
+    pub(super) after: Option<ContentHash>,
     pub(super) path_change: PathChange,
     pub(super) executable: Option<bool>,
-    /// Folders to remove with the file, if they are empty then.
-    pub(super) folders: Vec<FilePath>,
+    /// What it restores besides the content.
+    pub(super) restore: Restore,
 }
 
 /// The drafts of all files that an undo concerns.
@@ -85,6 +87,31 @@ impl<'a> DraftSet<'a> {
     /// The current text.
     fn base(&self, draft: &Draft) -> &[u8] {
         draft.origin.as_ref().map_or(&[], |(path, _)| self.snapshots.bytes(path))
+    }
+
+    /// Fails if a large file has changed since it was read.
+    pub(super) fn check_unchanged(&self) -> Result<(), Report> {
+        self.engine.check_unchanged(&self.snapshots)
+    }
+
+    /// The current file, if the draft does not change it yet.
+    pub(super) fn unchanged(&self, number: usize) -> Option<&Snapshot> {
+        let draft = &self.files[number];
+        let (path, _) = draft.origin.as_ref().filter(|_| draft.splices.is_empty())?;
+        self.snapshots.get(path)
+    }
+
+    /// The length of the new text.
+    pub(super) fn new_len(&self, number: usize) -> usize {
+        self.files[number].splices.new_len()
+    }
+
+    /// The hash of the new text with `splices` applied.
+    pub(super) fn hash_after(&self, number: usize, splices: &Splices) -> ContentHash {
+        match self.unchanged(number) {
+            Some(snapshot) => snapshot.hash_after(splices),
+            None => splices.hash_after(&self.bytes(number)),
+        }
     }
 
     /// The new text.
@@ -154,7 +181,7 @@ impl<'a> DraftSet<'a> {
             true => edit.splices.clone(),
             false => draft.splices.then(&edit.splices),
         };
-        let hash = splices.hash_after(self.base(draft));
+        let hash = edit.after.unwrap_or_else(|| self.hash_after(number, &edit.splices));
         let is_deleted = edit.path_change == PathChange::Delete;
         let change = FileChange {
             path,
@@ -181,15 +208,17 @@ impl<'a> DraftSet<'a> {
             (before, now) => now.or(before),
         };
         (draft.splices, draft.hash) = (splices, hash);
-        draft.restore.folders.extend(edit.folders);
+        draft.restore.folders.extend(edit.restore.folders);
+        draft.restore.parents.extend(edit.restore.parents);
     }
 
     /// The change from the current files to the drafts.
     pub(super) fn finish(mut self) -> Result<(ChangeSet, Snapshots), Report> {
         self.join_recreated_files();
         for draft in &mut self.files {
-            if let Some((path, _)) = &draft.origin {
-                draft.splices = drop_noops(&draft.splices, self.snapshots.bytes(path));
+            if let Some(before) = draft.origin.as_ref().and_then(|(path, _)| self.snapshots.get(path)) {
+                draft.splices =
+                    keep_splices(&draft.splices, |splice| *before.bytes_in(splice.at) != *splice.insert);
             }
         }
         let changes: Vec<FileChange> = self
@@ -249,7 +278,7 @@ impl Draft {
             origin: Some((path.clone(), snapshot.hash())),
             path: Some(path.clone()),
             hash: snapshot.hash(),
-            splices: Splices::none(snapshot.bytes().len()),
+            splices: Splices::none(snapshot.byte_len()),
             mode: snapshot.meta().mode,
             executable: None,
             restore: Restore::default(),
@@ -275,7 +304,10 @@ impl Draft {
         let restore = match (base, &path_change) {
             (Base::Absent, _) => Restore { folders: Vec::new(), ..self.restore },
             (Base::Content(_), PathChange::Keep) => Restore::default(),
-            (Base::Content(_), _) => Restore { attributes: None, ..self.restore },
+            (Base::Content(_), PathChange::Delete) => {
+                Restore { folders: self.restore.folders, ..Restore::default() }
+            }
+            (Base::Content(_), PathChange::Move(_)) => Restore { attributes: None, ..self.restore },
         };
         // Earlier edits of a text that is deleted do not matter.
         let splices = match is_deleted {

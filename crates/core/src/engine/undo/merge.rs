@@ -46,8 +46,9 @@ impl DraftSet<'_> {
         {
             let splices = self.recorded_inverse(number, record)?;
             let path_change = self.path_change_after(entry, record, &inverse.path)?;
-            let folders = inverse.restore.folders.clone();
-            return Ok((number, DraftEdit { splices, path_change, executable: inverse.executable, folders }));
+            let restore = inverse.restore.clone();
+            let (after, executable) = (inverse.after, inverse.executable);
+            return Ok((number, DraftEdit { splices, after, path_change, executable, restore }));
         }
         let mut history = FileHistory::since(self.engine.journal, id, &inverse.path)?;
         history.add_planned(&self.planned);
@@ -62,18 +63,20 @@ impl DraftSet<'_> {
         }
         let splices = self.merge_inverse(number, entry, record, &history)?;
         let path_change = self.path_change_after(entry, record, &path)?;
-        let folders = inverse.restore.folders.clone();
-        Ok((number, DraftEdit { splices, path_change, executable: inverse.executable, folders }))
+        let restore = inverse.restore.clone();
+        let executable = inverse.executable;
+        Ok((number, DraftEdit { splices, after: None, path_change, executable, restore }))
     }
 
     /// The recorded inverse, for a file that is as the change left it.
     fn recorded_inverse(&self, number: usize, record: &FileRecord) -> Result<Splices, Report> {
-        let (inverse, bytes) = (&record.inverse, &*self.bytes(number));
-        let is_intact = (inverse.after.is_none() || inverse.splices.base_len() == bytes.len())
-            && inverse.after.is_none_or(|after| inverse.splices.hash_after(bytes) == after);
+        let (inverse, len) = (&record.inverse, self.new_len(number));
+        let is_intact = inverse.after.is_none_or(|after| {
+            inverse.splices.base_len() == len && self.hash_after(number, &inverse.splices) == after
+        });
         match (is_intact, inverse.path_change == PathChange::Delete) {
             (false, _) => Err(damaged(&inverse.path)),
-            (true, true) => Ok(Splices::one(bytes.len(), Span::new(0, bytes.len()), Vec::new())),
+            (true, true) => Ok(Splices::one(len, Span::new(0, len), Vec::new())),
             (true, false) => Ok(inverse.splices.clone()),
         }
     }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::variant::Variant;
+use foldhash::fast::RandomState;
+
+use super::variant::{Line, Variant};
 use crate::find::limits::Budget;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
@@ -39,6 +41,14 @@ impl<'a> LineTable<'a> {
         line.strip_suffix(self.newline).unwrap_or(line)
     }
 
+    /// Whether the old lines of a hunk are in the file from line `start` on.
+    pub(super) fn has_lines_at(&self, variant: &Variant<'_>, start: usize, budget: &Budget) -> bool {
+        budget.spend(1 + variant.lines.len() / 64);
+        let is_at =
+            |(at, line): (usize, &Line<'_>)| at < self.count() && self.line(at) == line.text.as_bytes();
+        (start..).zip(variant.old()).all(is_at)
+    }
+
     /// The span of the lines from `from` up to, not including, `to`, in the searchable text.
     pub(super) fn span(&self, from: usize, to: usize) -> Span {
         Span::new(self.starts[from], self.starts[to])
@@ -54,7 +64,7 @@ impl<'a> LineTable<'a> {
 #[derive(Debug)]
 pub(super) struct OccurrenceIndex<'a> {
     /// The number of each old line, from 1.
-    numbers: HashMap<&'a [u8], u32>,
+    numbers: HashMap<&'a [u8], u32, RandomState>,
     /// The number of each line of the file.
     file: Vec<u32>,
     /// The positions of each old line, by its number.
@@ -67,7 +77,7 @@ impl<'a> OccurrenceIndex<'a> {
         table: &LineTable<'a>,
         variants: impl Iterator<Item = &'a Variant<'h>>,
     ) -> Self {
-        let mut numbers: HashMap<&'a [u8], u32> = HashMap::new();
+        let mut numbers: HashMap<&'a [u8], u32, RandomState> = HashMap::default();
         for line in variants.flat_map(Variant::old) {
             let next = numbers.len() as u32 + 1;
             numbers.entry(line.text.as_bytes()).or_insert(next);

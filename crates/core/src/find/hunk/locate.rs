@@ -7,6 +7,7 @@ use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
 use crate::change::Rung;
 use crate::find::diagnosis;
 use crate::find::error::Reason;
+use crate::find::landmark::add_landmarks;
 use crate::find::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use crate::plan::Tolerance;
 
@@ -88,18 +89,19 @@ impl HunkFinder<'_> {
     /// Exactly at the stated line, or else at the nearest exact match, or without a line number at the only one.
     fn locate_exact(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let variants = &search.pending.variants;
-        let queries: Vec<LineQuery> = variants.iter().map(|variant| self.exact.query(variant)).collect();
         let at = |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, caveat };
         let at_stated = search.stated.and_then(|start| {
             let matches = |variant: &usize| {
-                self.exact.matches_at(&queries[*variant], start, &self.budget)
+                self.table.has_lines_at(&variants[*variant], start, &self.budget)
                     && self.is_allowed_exactly(search, *variant, start)
             };
-            (0..queries.len()).find(matches).map(|variant| at(variant, start, Caveat::None))
+            (0..variants.len()).find(matches).map(|variant| at(variant, start, Caveat::None))
         });
         if at_stated.is_some() {
             return Ok(at_stated);
         }
+        let index = self.index();
+        let queries: Vec<LineQuery> = variants.iter().map(|variant| index.query(variant)).collect();
         let mut found: Vec<HunkMatch> = Vec::new();
         for (variant, query) in queries.iter().enumerate() {
             // Blank lines occur everywhere, so they only match at the stated line.
@@ -109,7 +111,7 @@ impl HunkFinder<'_> {
             found.extend(match search.stated {
                 Some(stated) => self.locate_nearest(search, variant, query, stated)?,
                 None => {
-                    let all = self.places(search, &self.exact, query);
+                    let all = self.places(search, index, query);
                     let all = all.filter(|&start| self.is_allowed_exactly(search, variant, start));
                     self.require_unique(all, variants[variant].old_count())?
                         .map(|start| at(variant, start, Caveat::None))
@@ -135,12 +137,12 @@ impl HunkFinder<'_> {
         stated: usize,
     ) -> Result<Option<HunkMatch>, Reason> {
         let allowed = |start| self.is_allowed_exactly(search, variant, start);
-        let start = match self.exact.nearest(query, stated, allowed, &self.budget) {
+        let start = match self.index().nearest(query, stated, allowed, &self.budget) {
             Nearest::None => return Ok(None),
             Nearest::At(start) => start,
             Nearest::Tie(one, other) => return Err(ambiguous([one, other].into_iter(), 2)),
         };
-        let all = self.places(search, &self.exact, query).filter(|&start| allowed(start));
+        let all = self.places(search, self.index(), query).filter(|&start| allowed(start));
         let mut others: Vec<usize> = all.take(MAX_LISTED_MATCHES).filter(|&other| other != start).collect();
         let distance = start.abs_diff(stated);
         let close = |other: &usize| other.abs_diff(stated) < distance.saturating_mul(2);
@@ -187,6 +189,7 @@ impl HunkFinder<'_> {
             let span = |start: &usize| self.table.span(*start, start + rows);
             let shown = starts.iter().take(MAX_CANDIDATES);
             candidates.extend(shown.map(|start| diagnosis::candidate_at(span(start), self.file.snapshot)));
+            add_landmarks(candidates, self.file.snapshot);
         }
         Err(reason)
     }

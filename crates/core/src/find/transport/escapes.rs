@@ -12,10 +12,14 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
         tabs: (escaped.tabs || all) && !new.contains('\t'),
         quotes: (escaped.quotes || all) && !has_plain_quote(new),
         backslashes: false,
+        literals: false,
     };
     // Where anything is escaped, a backslash is too: `\\n` is the `\n` of a string literal.
     let there = Escaped { backslashes: escaped.backslashes || there != Escaped::default(), ..there };
-    Some((escaped.decode(old), there.decode(new)))
+    let decoded = escaped.decode(old);
+    // Only an old text with line breaks inside a literal shows that those of the new text are no part of it.
+    let is_shown = escaped.literals && decoded != (Escaped { literals: false, ..escaped }).decode(old);
+    Some((decoded, Escaped { literals: is_shown, ..there }.decode(new)))
 }
 
 /// Which characters a text contains as escapes.
@@ -25,6 +29,9 @@ struct Escaped {
     tabs: bool,
     quotes: bool,
     backslashes: bool,
+    /// Whether the escapes of string literals were escaped again, so that a line break between quotes is one, as after the
+    /// backslash that continues a line.
+    literals: bool,
 }
 
 impl Escaped {
@@ -32,7 +39,8 @@ impl Escaped {
         let newlines = text.contains("\\n") && !text.trim_end_matches('\n').contains('\n');
         let quotes = text.contains("\\\"") && !has_plain_quote(text);
         let tabs = text.contains("\\t") && !text.contains('\t');
-        Self { newlines, tabs, quotes, backslashes: (newlines || quotes || tabs) && text.contains("\\\\") }
+        let backslashes = (newlines || quotes || tabs) && text.contains("\\\\");
+        Self { newlines, tabs, quotes, backslashes, literals: newlines && text.contains("\\\\\\n") }
     }
 
     fn decode(self, text: &str) -> String {
@@ -43,6 +51,7 @@ impl Escaped {
             // A string in triple quotes may span several lines.
             quoted ^= rest[..at].replace("\"\"\"", "").matches('"').count() % 2 == 1;
             out.push_str(&rest[..at]);
+            let quoted = quoted && !self.literals;
             let plain = match rest[at + 1..].chars().next() {
                 Some('n') if self.newlines && !quoted => Some('\n'),
                 Some('t') if self.tabs && !quoted => Some('\t'),
@@ -83,6 +92,17 @@ mod tests {
         let new = "def f():\\n    \"\"\"\\n    Says it.\\n    \"\"\"\\n    return \"a\\n\"";
         let decoded = "def f():\n    \"\"\"\n    Says it.\n    \"\"\"\n    return \"a\\n\"";
         assert_eq!(repaired(r"def f():\n    pass", new).1, decoded);
+    }
+
+    #[test]
+    fn decodes_a_line_break_between_quotes_that_a_backslash_continues() {
+        let old = r#"text: "a\\nb\\\n  c"\nkey: 1"#;
+        let new = r#"text: "a\\nB\\\n  c"\nkey: 1"#;
+        let decoded = "text: \"a\\nb\\\n  c\"\nkey: 1".to_owned();
+        assert_eq!(repaired(old, new), (decoded.clone(), decoded.replace('b', "B")));
+        // The old text has none, so the literal of the new text is one.
+        let new = r#"say("b\n")\nq"#;
+        assert_eq!(repaired(r#"say("a\\n")\nq"#, new).1, "say(\"b\\n\")\nq");
     }
 
     #[test]

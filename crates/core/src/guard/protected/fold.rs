@@ -30,6 +30,9 @@ fn fold_name(text: &str) -> String {
 }
 
 fn fold_letters(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let visible = text.nfkd().filter(|&c| !is_ignored(c));
     // Upper case and then lower case turns `ſ`, `K` (the Kelvin sign), `ı` and `ß` into ASCII letters.
     let upper: String = visible.flat_map(char::to_uppercase).collect();

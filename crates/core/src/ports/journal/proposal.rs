@@ -145,6 +145,9 @@ pub struct ProposalNotes {
     /// How the dialect classifies the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<ChangeLabels>,
+    /// A digest of the call, so that the same call sent again gets the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_digest: Option<String>,
 }
 
 impl Default for ProposalNotes {
@@ -160,6 +163,7 @@ impl Default for ProposalNotes {
             kind: ProposalKind::default(),
             real_paths: None,
             labels: None,
+            call_digest: None,
         }
     }
 }
@@ -191,14 +195,33 @@ pub struct RejectedHunk {
     pub reason: Option<String>,
 }
 
-impl fmt::Display for RejectedHunk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hunk {}", self.hunk)?;
-        match &self.reason {
-            Some(reason) => write!(f, " (rejected by {}: {reason})", self.by),
-            None => Ok(()),
+/// Names hunks in one line, those with the same reason together: `hunks 1, 3-5, hunk 2 (rejected by ada: no)`.
+pub fn describe_hunks(hunks: &[RejectedHunk]) -> String {
+    // Only a reason makes it worth saying who rejected a hunk: the others are those that were not accepted.
+    let remark = |hunk: &RejectedHunk| {
+        hunk.reason.as_ref().map(|reason| format!(" (rejected by {}: {reason})", hunk.by)).unwrap_or_default()
+    };
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for hunk in hunks {
+        let remark = remark(hunk);
+        match groups.iter_mut().find(|(known, _)| *known == remark) {
+            Some((_, numbers)) => numbers.push(hunk.hunk),
+            None => groups.push((remark, vec![hunk.hunk])),
         }
     }
+    join_items(groups.iter().map(|(remark, numbers)| {
+        let name = if numbers.len() == 1 { "hunk" } else { "hunks" };
+        format!("{name} {}{remark}", join_ranges(numbers))
+    }))
+}
+
+/// Ascending numbers, with runs of three or more as ranges.
+fn join_ranges(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|number, next| number + 1 == *next);
+    join_items(runs.map(|run| match run {
+        [first, _, .., last] => format!("{first}-{last}"),
+        few => join_items(few),
+    }))
 }
 
 /// What a reviewer decided about a proposal.
@@ -214,6 +237,9 @@ pub enum ProposalDecision {
         /// The hunks that were not applied.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<RejectedHunk>,
+        /// The hunks that the reviewer changed, by their numbers.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        edited: Vec<usize>,
     },
     /// The session got the write access that it asked for.
     Granted {
@@ -232,10 +258,15 @@ pub enum ProposalDecision {
 impl fmt::Display for ProposalDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Accepted { by, change, left_out } => {
+            Self::Accepted { by, change, left_out, edited } => {
                 write!(f, "accepted by {by} as {change}")?;
                 if !left_out.is_empty() {
-                    write!(f, " without {}", join_items(left_out))?;
+                    write!(f, " without {}", describe_hunks(left_out))?;
+                }
+                match &edited[..] {
+                    [] => {}
+                    [hunk] => write!(f, ", with hunk {hunk} edited")?,
+                    hunks => write!(f, ", with hunks {} edited", join_items(hunks))?,
                 }
                 Ok(())
             }
@@ -266,6 +297,26 @@ mod tests {
             notes: Vec::new(),
             totals: None,
         }
+    }
+
+    #[test]
+    fn rejected_hunks_are_named_in_ranges_by_reason() {
+        let hunk = |hunk, reason: Option<&str>| RejectedHunk {
+            hunk,
+            by: "ada".into(),
+            reason: reason.map(Into::into),
+        };
+        assert_eq!(describe_hunks(&[hunk(2, None)]), "hunk 2");
+        assert_eq!(describe_hunks(&[hunk(2, None), hunk(3, None)]), "hunks 2, 3");
+        let many: Vec<RejectedHunk> =
+            [1, 2, 3, 4, 7, 9, 10, 11].into_iter().map(|number| hunk(number, None)).collect();
+        assert_eq!(describe_hunks(&many), "hunks 1-4, 7, 9-11");
+        let mixed =
+            [hunk(1, None), hunk(2, Some("no")), hunk(3, None), hunk(4, Some("no")), hunk(5, Some("why"))];
+        assert_eq!(
+            describe_hunks(&mixed),
+            "hunks 1, 3, hunks 2, 4 (rejected by ada: no), hunk 5 (rejected by ada: why)"
+        );
     }
 
     #[test]

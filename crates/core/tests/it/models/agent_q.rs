@@ -60,9 +60,8 @@ impl EditCall {
         for (name, value) in
             [("old_str", &self.old), ("new_str", &self.new), ("description", &self.description)]
         {
-            if let Some(value) = value {
-                fields[name] = value.as_str().into();
-            }
+            // A field that is not used is sent as null by some clients.
+            fields[name] = value.as_deref().into();
         }
         fields
     }
@@ -100,8 +99,10 @@ impl Model {
         let path = &call.path;
         // 2. and 3. Resolve the path, and verify that it is within the project.
         if path.starts_with("../") || path.starts_with('/') {
-            let long =
-                format!("Error: Path outside project root\nError: Path '{path}' is outside project root");
+            let long = format!(
+                "Error: Path outside project root\nError: Path '{path}' is outside project root\n\
+                     `{path}` is outside the project root `/memory`. Only files inside the root can be used; give a path relative to it."
+            );
             return Expected::Exactly(long);
         }
         // 4. Read the file.
@@ -219,7 +220,7 @@ fn old_text(old: &OldText, text: &str) -> Option<String> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    "([ab(]{1,3}[ )]{0,2}|\\(defun [a-c]\\)|é|\t|\n){0,24}"
+    "([ab(]{1,3}[ )]{0,2}|\\(defun [a-c]\\)|é|漢|🎈|\t|\n){0,24}"
 }
 
 fn step() -> impl Strategy<Value = Step> {

@@ -48,6 +48,8 @@ fn dominant(file: &str) -> (&'static str, &'static str) {
 /// keep their endings; all others get the dominant one. See decision 38.
 fn splice(file: &str, from: usize, to: usize, new: &str) -> String {
     let units = units(file);
+    let view = canonical(file);
+    let [from, to] = [from, to].map(|at| view[..at].chars().count());
     let bytes = |range: &[(char, String)]| range.iter().map(|(_, bytes)| bytes.as_str()).collect::<String>();
     let mut old = units[from..to].split_inclusive(|(c, _)| *c == '\n');
     let new = canonical(new);
@@ -145,7 +147,9 @@ fn file(rng: &mut Rng) -> String {
     let mut out = String::new();
     let kinds = rng.usize(1..4);
     for _ in 0..rng.usize(0..9) {
-        out.push_str(["alpha", "beta", "gamma", "beta beta", "  delta"][rng.usize(0..5)]);
+        out.push_str(
+            ["alpha", "beta", "gamma", "beta beta", "  delta", "größe 漢字", "\té🎈"][rng.usize(0..7)],
+        );
         out.push_str(["\n", "\r\n", "\r"][rng.usize(0..kinds)]);
     }
     if rng.bool() {
@@ -221,6 +225,14 @@ fn call(rng: &mut Rng, file: &str) -> Value {
     // The dialect reads this as an insertion before the first line, which the document does not have.
     if call["start_line"] == 1 && call["end_line"] == 0 {
         call["end_line"] = 1.into();
+    }
+    // What clients send for fields that they do not use.
+    for name in
+        ["old_snippet", "new_snippet", "match_hint", "start_line", "end_line", "new_content", "region_id"]
+    {
+        if call.get(name).is_none() && rng.u8(0..6) == 0 {
+            call[name] = Value::Null;
+        }
     }
     call["file_hash"] = match rng.u8(0..6) {
         0 => ContentHash::of(b"something else").to_string().into(),

@@ -66,6 +66,10 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
         )),
         ("create", None) => write(content.into(), format!("Created {path}")),
         ("create", Some(_)) => error(format!("Can't create file: file already exists ({path})")),
+        // "Diff preview before all destructive operations".
+        ("overwrite", Some(old)) if !old.is_empty() && call["confirm_overwrite"] != true => error(format!(
+            "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely."
+        )),
         ("overwrite", Some(_)) => write(content.into(), format!("Overwrote {path}")),
         ("overwrite", None) => error(format!("Can't overwrite file: file not found ({path})")),
         (mode, _) => panic!("the document has no mode {mode}"),
@@ -76,9 +80,11 @@ fn file(rng: &mut Rng) -> String {
     let count = if rng.bool() { rng.usize(0..8) } else { rng.usize(18..40) };
     let mut out = String::new();
     for number in 0..count {
-        match rng.u8(0..6) {
+        match rng.u8(0..8) {
             0 => out.push_str("same line\n"),
             1 => out.push('\n'),
+            2 => out.push_str("größe — 漢字 🎈\n"),
+            3 => out.push_str(&format!("\tif ({number}) {{\n")),
             _ => out.push_str(&format!("line {number};\n")),
         }
     }
@@ -111,6 +117,19 @@ fn call(rng: &mut Rng, file: &str) -> Value {
         }
         call["old_text"] = old.into();
     }
+    if mode == "overwrite" {
+        call["confirm_overwrite"] =
+            [true.into(), true.into(), false.into(), Value::Null][rng.usize(0..4)].clone();
+    }
+    // What clients send for optional fields that they do not use.
+    for name in ["old_text", "preview_only", "confirm_overwrite", "confirm_reduction"] {
+        if call.get(name).is_none() && rng.u8(0..8) == 0 {
+            call[name] = Value::Null;
+        }
+    }
+    if mode != "edit" && rng.u8(0..8) == 0 {
+        call["old_text"] = "".into();
+    }
     call
 }
 
@@ -121,7 +140,12 @@ fn is_definite(file: &str, call: &Value) -> bool {
     !old.trim().is_empty() && occurrences(file, old).len() == file.matches(old).count()
 }
 
-// Shows: 003-agreement, 003-shrink-guard, 003-append-separator
+/// A file as it is on disk: the document's texts have LF, whatever the file has.
+fn on_disk(text: &str, crlf: bool) -> String {
+    if crlf { text.replace('\n', "\r\n") } else { text.to_owned() }
+}
+
+// Shows: 003-agreement, 003-shrink-guard, 003-append-separator, 003-zero-wipeouts
 #[test]
 fn agrees_with_the_document() {
     let mut rng = Rng::with_seed(0x003);
@@ -132,16 +156,23 @@ fn agrees_with_the_document() {
         if !is_definite(before.as_deref().unwrap_or_default(), &call) {
             continue;
         }
-        let max_file_size = if rng.u8(0..5) == 0 { rng.usize(10..200) } else { 10_485_760 };
+        let crlf = rng.u8(0..3) == 0 && before.as_ref().is_some_and(|before| before.contains('\n'));
+        // The document counts the bytes of its own text.
+        let max_file_size = if rng.u8(0..5) == 0 && !crlf { rng.usize(10..200) } else { 10_485_760 };
         let mut sandbox = Sandbox::default();
         sandbox.settings.xzatoma.max_file_size = max_file_size as u64;
         if let Some(before) = &before {
-            sandbox.put("dir/file.txt", before);
+            sandbox.put("dir/file.txt", &on_disk(before, crlf));
         }
         let expected = model(before.as_deref(), &call, max_file_size);
         let answer = sandbox.call("xzatoma", "edit_file", call.clone());
         let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
-        assert_eq!(sandbox.text("dir/file.txt"), expected.file, "{context}");
+        let after = sandbox.text("dir/file.txt");
+        assert_eq!(after, expected.file.as_ref().map(|text| on_disk(text, crlf)), "{context}");
+        // Whatever the document says about a call, only a confirmed one replaces most of a longer file.
+        let lines = |text: &Option<String>| text.as_ref().map_or(0, |text| text.lines().count());
+        let is_wiped = lines(&before) >= 20 && lines(&after) < lines(&before) / 3;
+        assert!(!is_wiped || call["confirm_overwrite"] == true, "{context}");
         if expected.file == before && expected.is_success {
             continue; // nothing to write; the document does not say how that is answered
         }
@@ -150,5 +181,5 @@ fn agrees_with_the_document() {
         let first_words: String = expected.text.split(' ').take(2).collect::<Vec<_>>().join(" ");
         *seen.entry(first_words).or_insert(0) += 1;
     }
-    assert!(seen.len() >= 9 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
+    assert!(seen.len() >= 10 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
 }

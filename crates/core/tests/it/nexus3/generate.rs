@@ -3,8 +3,9 @@
 use super::model::{Edit, Hunk, Mode};
 use crate::gauntlet::random::Random;
 
-const WORDS: &[&str] =
-    &["alpha", "beta", "gamma", "delta", "load", "store", "size", "index", "é", "total", "name", "left"];
+const WORDS: &[&str] = &[
+    "alpha", "beta", "gamma", "delta", "load", "store", "size", "index", "é", "漢字", "total", "name", "left",
+];
 
 fn word(random: &mut Random) -> String {
     random.pick(WORDS).map_or(String::new(), |word| (*word).to_owned())

@@ -26,6 +26,13 @@ impl Rig {
         Self { files, journal: MemoryJournal::default(), policy: Policy::default(), session: "tests" }
     }
 
+    /// The same with a file that is read in blocks.
+    pub(crate) fn in_blocks(text: impl Into<Vec<u8>>) -> Self {
+        let files = MemoryWorkspace::default().with_large_files(1);
+        files.put(&path(NAME), text);
+        Self { files, ..Self::new("") }
+    }
+
     /// Calls a tool of the `native` dialect, with the path of the file if none is given.
     pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
         let engine = Engine::new(&self.files, &self.journal)

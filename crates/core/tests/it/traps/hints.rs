@@ -246,3 +246,92 @@ fn a_hunk_outside_its_scope_is_offered_where_it_is() {
     let old = failure.resend.clone().or(failure.resend_edit.clone().map(|edit| edit.old_text));
     assert_eq!(old.as_deref(), Some("    check(field)\n    return field"), "{}", answer.text);
 }
+
+/// The heading in the request names another block than the one that has the body.
+#[rstest]
+#[case::ruby("def self.load(a)", "def self.save(a)", "end")]
+#[case::lua("function M.load(a)", "function M.save(a)", "end")]
+#[case::lua_method("function M:load(a)", "function M:save(a)", "end")]
+#[case::lua_assigned("M.load = function(a)", "M.save = function(a)", "end")]
+#[case::kotlin("fun String.load(a: Int) {", "fun String.save(a: Int) {", "}")]
+#[case::kotlin_class("data class Loader(", "data class Saver(", ")")]
+#[case::swift("mutating func load(a: Int) {", "mutating func save(a: Int) {", "}")]
+#[case::swift_actor("actor Loader {", "actor Saver {", "}")]
+#[case::php(
+    "public static function load(array $a): void {",
+    "public static function save(array $a): void {",
+    "}"
+)]
+#[case::elixir("defp load(a) do", "defp save(a) do", "end")]
+#[case::elixir_test("test \"it loads\" do", "test \"it saves\" do", "end")]
+#[case::haskell("instance Load User where", "instance Save User where", "")]
+#[case::javascript_test("it('loads', () => {", "it('saves', () => {", "})")]
+#[case::makefile("load:", "save:", "")]
+#[case::ini("[load]", "[save]", "")]
+#[case::workflow("- name: Load", "- name: Save", "")]
+#[case::terraform("resource \"bucket\" \"load\" {", "resource \"bucket\" \"save\" {", "}")]
+#[case::protobuf("message LoadRequest {", "message SaveRequest {", "}")]
+#[case::nginx("location /load {", "location /save {", "}")]
+#[case::css("table td {", "table th {", "}")]
+#[case::cpp("enum class Load {", "enum class Save {", "}")]
+fn the_same_body_under_another_heading_is_not_offered(
+    #[case] heading: &str,
+    #[case] other: &str,
+    #[case] end: &str,
+) {
+    let body = "    check_value(a)\n    open_connection(a)\n    send_value(a)\n    close_connection(a)\n";
+    let file = format!("{heading}\n{body}{end}\n");
+    let old = format!("{other}\n{body}{end}\n");
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &old.replace("send_value(a)", "send_value(b)"));
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_offers_nothing(&answer);
+}
+
+#[test]
+fn an_insertion_beside_the_only_line_of_its_kind_is_offered_although_the_paragraph_above_has_changed() {
+    let file =
+        "first_call(expected)\nassert_result(new_expected)\n\ndef test_of_something():\n    second_call(2)\n";
+    // `expected` is a word of the file, so the line above the insertion is another one.
+    let old = file.replace("new_expected", "expected");
+    let new = old.replace("\ndef test", "\ndef inserted():\n    third_call(3)\n\ndef test");
+    let rig = Rig::new(file);
+    let answer = rig.edit(&old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer), new.replace("result(expected", "result(new_expected"));
+    // Without the blank line, the insertion belongs to the line that has changed.
+    let (file, old, new) =
+        (file.replace("\n\n", "\n"), old.replace("\n\n", "\n"), new.replace(")\n\ndef i", ")\ndef i"));
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(failure(&answer).resend_edit, None, "{}", answer.text);
+}
+
+#[test]
+fn a_line_that_only_one_place_has_tells_it_from_a_more_similar_one() {
+    let doc = |event: &str, next: &str| {
+        format!(
+            "    The `{event}` event does not alter any variables.\n    {event} scripts run.\n\n    Parameters:\n        config: global object\n    {next}\n"
+        )
+    };
+    let file =
+        format!("{}\n{}", doc("pre_build", "def on_files(self):"), doc("post_build", "The other event."));
+    let old = doc("post_build", "def on_error(self):");
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &old.replace("Parameters:", "Args:"));
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    let (before, after) = file.rsplit_once("Parameters:").unwrap();
+    assert_eq!(resend(&rig, &answer), format!("{before}Args:{after}"));
+}
+
+#[test]
+fn the_heading_of_a_block_that_ends_before_the_change_may_have_changed() {
+    let file = "fn other_name() {}\n\nlet app = Router::new().route(\n    get(hander).layer(limit),\n);\n";
+    let old = file.replace("other_name", "first_name");
+    let new = old.replace("hander", "handler");
+    let rig = Rig::new(file);
+    let answer = rig.edit(&old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer), file.replace("hander", "handler"));
+}

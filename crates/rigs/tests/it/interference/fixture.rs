@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// The content of both files.
 pub(crate) const OLD: &str = "1\n2\n3\n";
@@ -120,8 +118,27 @@ impl Fixture {
     }
 
     /// Starts the program and does not wait for it.
-    pub(crate) fn start(&self, strace_options: &[&str], args: &[&str]) -> Child {
-        self.command(strace_options, args).spawn().unwrap()
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
+        self.command(&[], args).spawn().unwrap()
+    }
+
+    /// The program under a wrapper, with its output in files.
+    pub(crate) fn command_under(&self, wrapper: &[&str], args: &[&str]) -> Command {
+        let program = self.command(&[], args);
+        let mut command = Command::new(wrapper[0]);
+        command.args(&wrapper[1..]).arg(program.get_program()).args(program.get_args());
+        command
+            .current_dir(self.path(""))
+            .envs(program.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))));
+        let create = |name: &str| fs::File::create(self.outside().join(name)).unwrap();
+        command.stdin(Stdio::null()).stdout(create("stdout")).stderr(create("stderr"));
+        command
+    }
+
+    /// What the program printed into files.
+    pub(crate) fn printed(&self) -> String {
+        let read = |name: &str| fs::read_to_string(self.outside().join(name)).unwrap();
+        read("stdout") + &read("stderr")
     }
 
     pub(crate) fn run(&self, strace_options: &[&str], args: &[&str]) -> Output {
@@ -137,13 +154,4 @@ impl Fixture {
 /// Everything that the program printed.
 pub(crate) fn text_of(output: Output) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-}
-
-/// Waits up to 20 s for another process.
-pub(crate) fn wait_until(what: &str, is_true: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(20), "timed out waiting until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

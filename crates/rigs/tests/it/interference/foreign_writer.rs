@@ -1,10 +1,14 @@
 //! Another program writes to a file between a kill and the next start, or while it is written in place: its work is kept,
 //! and what Slipstitch says about the change is true.
 
+use std::cell::RefCell;
 use std::fs;
+use std::process::Child;
+use std::thread;
 use std::time::Duration;
 
 use super::fixture::{EDIT, Fixture, KILL_AT_SECOND_FILE, NEW, OLD, PATCH_BOTH, REVERTED};
+use super::stepping_in::{self, COPY_FILE_RANGE, RenameFlags, Step, When};
 
 #[test]
 fn reverts_when_an_unwritten_file_was_changed() {
@@ -80,17 +84,33 @@ fn refuses_to_undo_a_change_that_was_never_applied() {
     assert_eq!(fixture.read("a"), NEW);
 }
 
+/// Waits until a process has ended, or sleeps until something else happens.
+fn wait_until_blocked(child: &mut Child) {
+    let mut asleep = 0;
+    while asleep < 20 && child.try_wait().unwrap().is_none() {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        asleep = if state == Some('S') { asleep + 1 } else { 0 };
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn serializes_writes_through_two_hard_links() {
     let fixture = Fixture::new();
     fixture.write_config("[files]\nhard_links = \"write-through\"\n");
     fs::hard_link(fixture.path("a"), fixture.path("c")).unwrap();
-    let slow_copy =
-        ["-P", "a", "-e", "inject=copy_file_range,sendfile,splice,write:delay_enter=700000:when=1"];
-    let mut first = fixture.start(&slow_copy, &["edit", "a", "--old", "1", "--new", "ONE ONE ONE"]);
-    std::thread::sleep(Duration::from_millis(400));
-    let second = fixture.run(&[], &["edit", "c", "--old", "3", "--new", "THREE"]);
-    assert!(second.status.success() && first.wait().unwrap().success());
+    // The first has locked the file and is about to save its content when the second starts.
+    let second = RefCell::new(None);
+    let start_second = Step::new(When::Before, COPY_FILE_RANGE, 1, || {
+        let mut child = fixture.start(&["edit", "c", "--old", "3", "--new", "THREE"]);
+        wait_until_blocked(&mut child);
+        second.replace(Some(child));
+    });
+    let edit = ["edit", "a", "--old", "1", "--new", "ONE ONE ONE"];
+    let first = stepping_in::run(&fixture, RenameFlags::Supported, vec![start_second], &edit);
+    assert_eq!(first.code, Some(0), "{}", first.printed);
+    assert!(second.into_inner().unwrap().wait().unwrap().success());
     assert_eq!(fixture.read("a"), "ONE ONE ONE\n2\nTHREE\n");
 }
 

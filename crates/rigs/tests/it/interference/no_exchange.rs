@@ -7,12 +7,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
-use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of, wait_until};
+use super::fixture::{EDIT, Fixture, NEW, OLD, PATCH_BOTH, text_of};
+use super::stepping_in::{self, Ended, LINKAT, RENAMEAT2, RenameFlags, Step, When};
 
 /// Neither `RENAME_EXCHANGE` nor `RENAME_NOREPLACE`.
 const NO_RENAME_FLAGS: &str = "inject=renameat2:error=EINVAL:when=1+";
@@ -100,22 +99,17 @@ fn an_error_between_the_steps_is_reported_and_leaves_files_unchanged() {
     assert!(refused >= 4, "{refused}");
 }
 
-/// Starts an edit of `a` that is delayed before each rename, and calls `write` once its new content is prepared.
-fn edit_while(fixture: &Fixture, write: impl Fn()) -> Output {
-    let slow = ["-e", "inject=renameat2:error=EINVAL:delay_enter=800000:when=1+"];
-    let child = fixture.start(&slow, EDIT);
-    wait_until("the new content is prepared", || fixture.list().len() > 2);
-    // By then the name was looked at, and the first rename is waiting.
-    thread::sleep(Duration::from_millis(300));
-    write();
-    child.wait_with_output().unwrap()
+/// Edits `a` and calls `write` after the last look at the name, right before the first rename.
+fn edit_while(fixture: &Fixture, write: impl Fn()) -> Ended {
+    let steps = vec![Step::new(When::Before, RENAMEAT2, 1, write)];
+    stepping_in::run(fixture, RenameFlags::Unsupported, steps, EDIT)
 }
 
 #[test]
 fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated() {
     for replaces in [false, true] {
         let fixture = Fixture::new();
-        let output = edit_while(&fixture, || match replaces {
+        let Ended { code, printed } = edit_while(&fixture, || match replaces {
             false => fixture.append_foreign_line("a"),
             true => {
                 fs::write(fixture.outside().join("theirs"), OLD.to_owned() + "foreign\n").unwrap();
@@ -123,8 +117,7 @@ fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated
             }
         });
         // Their program may have read the new version, so the edit is not repeated without looking.
-        let (code, text) = (output.status.code(), text_of(output));
-        assert!(code == Some(1) && text.contains("another program saved"), "{text}");
+        assert!(code == Some(1) && printed.contains("another program saved"), "{printed}");
         assert_eq!((fixture.read("a"), fixture.list().len()), (OLD.to_owned() + "foreign\n", 2));
         assert!(run(&fixture, &[], EDIT).status.success());
         assert_eq!((fixture.read("a"), fixture.list().len()), (NEW.to_owned() + "foreign\n", 2));
@@ -134,8 +127,8 @@ fn a_foreign_version_that_appears_meanwhile_is_kept_and_the_edit_can_be_repeated
 #[test]
 fn a_foreign_version_without_the_old_text_is_kept() {
     let fixture = Fixture::new();
-    let output = edit_while(&fixture, || fs::write(fixture.path("a"), "theirs alone\n").unwrap());
-    assert_eq!(output.status.code(), Some(1), "{}", text_of(output));
+    let ended = edit_while(&fixture, || fs::write(fixture.path("a"), "theirs alone\n").unwrap());
+    assert_eq!(ended.code, Some(1), "{}", ended.printed);
     assert_eq!((fixture.read("a").as_str(), fixture.list().len()), ("theirs alone\n", 2));
 }
 
@@ -143,12 +136,12 @@ fn a_foreign_version_without_the_old_text_is_kept() {
 fn a_file_created_between_the_steps_is_kept_next_to_the_old_version() {
     let fixture = Fixture::new();
     // The second link sets the file aside; the third would put the new one into place.
-    let slow = ["-e", NO_RENAME_FLAGS, "-e", "inject=linkat:delay_enter=1500000:when=3"];
-    let child = fixture.start(&slow, EDIT);
-    wait_until("the file is set aside", || !fixture.path("a").exists());
-    fs::write(fixture.path("a"), "theirs\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    let (code, text) = (output.status.code(), text_of(output));
+    let create = Step::new(When::Before, LINKAT, 3, || {
+        assert!(!fixture.path("a").exists(), "the file is set aside");
+        fs::write(fixture.path("a"), "theirs\n").unwrap();
+    });
+    let Ended { code, printed: text } =
+        stepping_in::run(&fixture, RenameFlags::Unsupported, vec![create], EDIT);
     assert_ne!(code, Some(0), "{text}");
     assert_eq!(fixture.read("a"), "theirs\n");
     let names = fixture.list();

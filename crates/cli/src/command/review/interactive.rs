@@ -1,0 +1,155 @@
+//! `slipstitch review --plain`: decides proposals line by line, like `git add -p`. It needs no cursor control, so it works over
+//! slow connections and with a screen reader.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+
+use slipstitch::Workspace;
+use slipstitch::core::engine::{HunkVerdict, Verdict};
+use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::journal::{ProposalHunk, StoredProposal};
+use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_text;
+
+use super::describe_request;
+use crate::output::CommandResult;
+
+const HELP: &str = "\
+  a  accept this hunk
+  r  reject this hunk, with a reason for the agent
+  A  accept this hunk and all that follow
+  R  reject the whole proposal, with a reason
+  s  skip this proposal; it keeps waiting
+  q  stop
+  ?  this help";
+
+/// What someone answered about a hunk.
+enum Reply {
+    Accept,
+    Reject(Option<String>),
+    AcceptRest,
+    RejectAll(Option<String>),
+    Skip,
+    Stop,
+}
+
+/// Goes through the proposals one by one.
+pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &str) -> CommandResult {
+    let mut dialog = Dialog { input: std::io::stdin().lock(), output: std::io::stderr() };
+    let mut decided = 0;
+    for (index, found) in pending.iter().enumerate() {
+        dialog.say(&heading(found, index + 1, pending.len()));
+        match dialog.ask_about(found) {
+            Some(Answer::Verdict(verdict)) => {
+                let report = workspace.decide(found.id, by, &verdict);
+                decided += usize::from(report.is_success());
+                dialog.say(&escape_text(&report.message));
+                report
+                    .hint
+                    .iter()
+                    .filter(|_| report.is_error())
+                    .for_each(|hint| dialog.say(&escape_text(hint)));
+            }
+            Some(Answer::Reject(reason)) => {
+                let report = workspace.reject(found.id, by, reason.as_deref());
+                decided += usize::from(report.is_success());
+                dialog.say(&escape_text(&report.message));
+            }
+            Some(Answer::Skip) => {}
+            None => break,
+        }
+    }
+    let message = format!("Decided {decided} of {} proposals.", pending.len());
+    dialog.say(&message);
+    Ok(Box::new(Report::custom(Status::Shown, "shown", message)))
+}
+
+/// What someone decided about a proposal.
+enum Answer {
+    Verdict(Verdict),
+    Reject(Option<String>),
+    Skip,
+}
+
+struct Dialog<I, O> {
+    input: I,
+    output: O,
+}
+
+impl<I: BufRead, O: Write> Dialog<I, O> {
+    fn say(&mut self, text: &str) {
+        // A closed terminal is noticed when the next answer is read.
+        let _ = writeln!(self.output, "{text}");
+    }
+
+    /// Reads one line; `None` at the end of the input.
+    fn ask(&mut self, question: &str) -> Option<String> {
+        let _ = write!(self.output, "{question} ").and_then(|()| self.output.flush());
+        let mut line = String::new();
+        match self.input.read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line.trim().to_owned()),
+        }
+    }
+
+    fn ask_reason(&mut self) -> Option<String> {
+        self.ask("Reason for the agent (optional):").filter(|reason| !reason.is_empty())
+    }
+
+    /// Asks about each hunk; `None` to stop.
+    fn ask_about(&mut self, found: &StoredProposal) -> Option<Answer> {
+        let hunks = found.proposal.hunks();
+        let mut verdicts = BTreeMap::new();
+        if hunks.is_empty() {
+            return Some(match self.ask_reply("[a,r,s,q,?]")? {
+                Reply::Accept | Reply::AcceptRest => Answer::Verdict(Verdict::accept_all()),
+                Reply::Reject(reason) | Reply::RejectAll(reason) => Answer::Reject(reason),
+                Reply::Skip => Answer::Skip,
+                Reply::Stop => return None,
+            });
+        }
+        let is_open =
+            |hunk: &&ProposalHunk| found.rejected_hunks.iter().all(|rejected| rejected.hunk != hunk.number);
+        for hunk in hunks.iter().filter(is_open) {
+            self.say(&escape_text(found.proposal.hunk_diff(hunk)));
+            match self.ask_reply(&format!("Hunk {} of {} [a,r,A,R,s,q,?]", hunk.number, hunks.len()))? {
+                Reply::Accept => drop(verdicts.insert(hunk.number, HunkVerdict::Accept)),
+                Reply::Reject(reason) => drop(verdicts.insert(hunk.number, HunkVerdict::Reject { reason })),
+                Reply::AcceptRest => break,
+                Reply::RejectAll(reason) => return Some(Answer::Reject(reason)),
+                Reply::Skip => return Some(Answer::Skip),
+                Reply::Stop => return None,
+            }
+        }
+        Some(Answer::Verdict(Verdict { hunks: verdicts, others: HunkVerdict::Accept }))
+    }
+
+    fn ask_reply(&mut self, question: &str) -> Option<Reply> {
+        loop {
+            return Some(match self.ask(question)?.as_str() {
+                "a" | "y" => Reply::Accept,
+                "r" | "n" => Reply::Reject(self.ask_reason()),
+                "A" => Reply::AcceptRest,
+                "R" => Reply::RejectAll(self.ask_reason()),
+                "s" => Reply::Skip,
+                "q" => Reply::Stop,
+                _ => {
+                    self.say(HELP);
+                    continue;
+                }
+            });
+        }
+    }
+}
+
+fn heading(found: &StoredProposal, number: usize, count: usize) -> String {
+    let proposal = &found.proposal;
+    let who = proposal.origin.agent.as_ref().unwrap_or(&proposal.origin.session);
+    let description = proposal.description.as_ref().map_or(String::new(), |text| format!(": {text}"));
+    let lines = [
+        format!("\nProposal {} ({number} of {count}) by {who}{description}", found.id),
+        format!("  {}", describe_request(proposal)),
+        format!("  waits because {}", proposal.reason),
+    ];
+    lines.map(|line| escape_text(&line)).join("\n")
+}

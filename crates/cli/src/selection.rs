@@ -1,0 +1,162 @@
+//! Which changes a command works on. `log`, `undo`, `redo`, `stats` and `review` select them in the same way: by id, and by
+//! `--session`, `--agent`, `--file`, `--since` and `--until`.
+
+use clap::Args;
+use slipstitch::Workspace;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{Filter, Origin, Summary};
+use slipstitch::core::report::Report;
+
+use crate::error::CommandError;
+use crate::global::Global;
+use crate::path_filter::PathFilter;
+use crate::time;
+
+/// The options that select changes, apart from `--session` and `--agent`, which are global.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Selection")]
+pub(crate) struct Selection {
+    /// Only changes of this file, or of files in this folder; symlinks are followed
+    #[arg(long, value_name = "FILE", visible_alias = "path")]
+    pub(crate) file: Option<String>,
+    /// Only changes since this time: a date, a time, or a duration such as 30m, 2h or 3d
+    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
+    pub(crate) since: Option<i64>,
+    /// Only changes before this time; a date includes the whole day
+    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
+    pub(crate) until: Option<i64>,
+}
+
+impl Selection {
+    /// Whether an option other than `--session` is given.
+    pub(crate) fn is_given(&self, global: &Global) -> bool {
+        self.file.is_some() || self.since.is_some() || self.until.is_some() || global.agent.is_some()
+    }
+
+    /// The selected changes, newest first.
+    pub(crate) fn changes(
+        &self,
+        filter: Filter,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Result<Vec<Summary>, CommandError> {
+        let filter = Filter {
+            session: global.session.clone(),
+            agent: global.agent.clone(),
+            since: self.since,
+            until: self.until,
+            ..filter
+        };
+        match &self.file {
+            None => Ok(workspace.log(&filter).map_err(Report::from)?),
+            Some(file) => PathFilter::new(file, workspace, global)?.changes(workspace, filter),
+        }
+    }
+
+    /// Whether something that was made then, by this origin and with these files, is selected.
+    pub(crate) fn includes<'a>(
+        &self,
+        at: i64,
+        origin: &Origin,
+        paths: impl IntoIterator<Item = &'a slipstitch::core::path::FilePath>,
+        path_filter: Option<&PathFilter>,
+        global: &Global,
+    ) -> bool {
+        let mut paths = paths.into_iter();
+        global.session.as_ref().is_none_or(|session| *session == origin.session)
+            && global.agent.as_ref().is_none_or(|agent| Some(agent) == origin.agent.as_ref())
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+            && path_filter.is_none_or(|filter| paths.any(|path| filter.matches_path(path)))
+    }
+
+    /// The filter for `--file`, if it is given.
+    pub(crate) fn path_filter(
+        &self,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Result<Option<PathFilter>, CommandError> {
+        self.file.as_deref().map(|file| PathFilter::new(file, workspace, global)).transpose()
+    }
+}
+
+/// The error for a selection without changes.
+pub(crate) fn nothing_selected(verb: &str) -> CommandError {
+    Report::custom(Status::Refused, "nothing_selected", format!("no change to {verb} matches these options"))
+        .hint("Nothing was written. `slipstitch log` takes the same options and shows what they select.")
+        .into()
+}
+
+/// One id, or a range of them such as c3..c7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IdRange {
+    first: ChangeId,
+    last: ChangeId,
+}
+
+impl IdRange {
+    /// The id, if it is only one.
+    pub(crate) fn single(self) -> Option<ChangeId> {
+        (self.first == self.last).then_some(self.first)
+    }
+
+    fn contains(self, id: ChangeId) -> bool {
+        self.first <= id && id <= self.last
+    }
+}
+
+/// Parses `c7` or `c3..c7`.
+pub(crate) fn parse_ids(text: &str) -> Result<IdRange, String> {
+    let parse = |text: &str| {
+        ChangeId::parse(text).ok_or_else(|| {
+            format!(
+                "`{text}` is not a change id; ids look like c7 or c3..c7, and `slipstitch log` lists them"
+            )
+        })
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let (first, last) = (parse(first)?, parse(last)?);
+    if last < first {
+        return Err(format!("{last} is older than {first}; put the older change first"));
+    }
+    Ok(IdRange { first, last })
+}
+
+/// The ids of several ranges. In a range, only changes that `filter` allows count; single ids are taken as they are.
+pub(crate) fn expand_ids(
+    ranges: &[IdRange],
+    filter: &Filter,
+    workspace: &Workspace,
+) -> Result<Vec<ChangeId>, CommandError> {
+    let mut ids: Vec<ChangeId> = ranges.iter().filter_map(|range| range.single()).collect();
+    for range in ranges.iter().filter(|range| range.single().is_none()) {
+        let within = Filter {
+            after: ChangeId(range.first.0.saturating_sub(1)).into(),
+            before: ChangeId(range.last.0.saturating_add(1)).into(),
+            ..filter.clone()
+        };
+        let listed = workspace.log(&within).map_err(Report::from)?;
+        ids.extend(listed.iter().map(|change| change.id).filter(|id| range.contains(*id)));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_ids_and_ranges() {
+        let range = |first, last| IdRange { first: ChangeId(first), last: ChangeId(last) };
+        assert_eq!(parse_ids("c7"), Ok(range(7, 7)));
+        assert_eq!(parse_ids("c3..c7"), Ok(range(3, 7)));
+        assert_eq!(parse_ids("3..7"), Ok(range(3, 7)));
+        assert_eq!(range(7, 7).single(), Some(ChangeId(7)));
+        for (text, part) in [("x", "`x`"), ("c7..c3", "put the older change first"), ("c3..", "``")] {
+            assert!(parse_ids(text).unwrap_err().contains(part), "{text}");
+        }
+    }
+}

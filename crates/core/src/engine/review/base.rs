@@ -1,0 +1,209 @@
+//! Carries a proposal over to the files as they are now.
+//!
+//! A proposal is made for the text that its files had then. If a file has changed since, that text is rebuilt from the
+//! journal, or taken from what the proposing session saw, and the proposal's splices are carried over what was done since. This is
+//! only done if nothing touched the lines that the proposal changes: two edits of one line have no order, even if they
+//! change different words of it.
+
+use std::collections::BTreeMap;
+
+use super::refusals::{changed_since, conflicting_lines, damaged};
+use crate::change::{Base, ChangeSet, FileChange, PathChange};
+use crate::engine::Engine;
+use crate::engine::history::EarlierVersion;
+use crate::engine::rebase::rebase_file;
+use crate::path::FilePath;
+use crate::plan::ChangeId;
+use crate::ports::journal::{Filter, StoredProposal};
+use crate::report::{ConflictReport, Report, excerpt, whole_lines};
+use crate::snapshot::{Snapshot, Snapshots};
+use slipstitch_text::rebase::map_span;
+use slipstitch_text::{ContentHash, Span, Splice, VersionClaim};
+
+/// The files of a proposal as they are now, and those that changed as they were when it was made.
+pub(super) struct ProposalBase {
+    pub(super) now: Snapshots,
+    /// The files as the proposal was made for them, if one of them has changed.
+    then: Option<Snapshots>,
+    earlier: BTreeMap<FilePath, EarlierVersion>,
+}
+
+impl ProposalBase {
+    /// The files as the proposal was made for them.
+    pub(super) fn then(&self) -> &Snapshots {
+        self.then.as_ref().unwrap_or(&self.now)
+    }
+}
+
+impl Engine<'_> {
+    /// Reads the files of a proposal, and finds the text that it was made for where that has changed.
+    pub(super) fn read_base(
+        &self,
+        changes: &ChangeSet,
+        stored: &StoredProposal,
+    ) -> Result<ProposalBase, Report> {
+        let mut now = Snapshots::default();
+        let mut earlier = BTreeMap::new();
+        for file in changes.files() {
+            self.read_into(&mut now, &file.path)?;
+            // Guards also check the path that a file moves to.
+            if let PathChange::Move(to) = &file.path_change {
+                self.read_into(&mut now, to)?;
+            }
+            let stale = || changed_since(stored.id, &file.path, &self.changes_since(stored, &file.path));
+            match (file.base, now.get(&file.path)) {
+                (Base::Absent, None) => {}
+                (Base::Absent, Some(_)) if changes.vacates(&file.path) => {}
+                (Base::Content(hash), Some(snapshot)) if snapshot.hash() == hash => {}
+                (Base::Content(hash), Some(snapshot)) if file.has_separate_hunks() => {
+                    let found = self.find_base(stored, &file.path, snapshot, hash)?.ok_or_else(stale)?;
+                    earlier.insert(file.path.clone(), found);
+                }
+                _ => return Err(stale()),
+            }
+        }
+        let then = (!earlier.is_empty()).then(|| self.rebuild(changes, &now, &earlier));
+        let base = ProposalBase { now, then, earlier };
+        check_intact(stored, changes, base.then())?;
+        Ok(base)
+    }
+
+    /// The text that a proposal was made for.
+    fn find_base(
+        &self,
+        stored: &StoredProposal,
+        path: &FilePath,
+        now: &Snapshot,
+        hash: ContentHash,
+    ) -> Result<Option<EarlierVersion>, Report> {
+        // What the proposing session saw may be known when nothing else is.
+        let proposer = self.session(&stored.proposal.origin.session);
+        let Some(found) = proposer.find_earlier_version(path, now, &VersionClaim::from(hash))? else {
+            return Ok(None);
+        };
+        let before = now.successor(found.bytes.clone());
+        let same_form = before.has_bom() == now.has_bom() && !before.is_binary() && !now.is_binary();
+        Ok(same_form.then_some(found))
+    }
+
+    /// The files as they were when the proposal was made.
+    fn rebuild(
+        &self,
+        changes: &ChangeSet,
+        now: &Snapshots,
+        earlier: &BTreeMap<FilePath, EarlierVersion>,
+    ) -> Snapshots {
+        let mut then = Snapshots::default();
+        for path in changes.files().iter().map(|file| &file.path) {
+            let snapshot = now.get(path).map(|now| {
+                let bytes =
+                    earlier.get(path).map_or_else(|| now.bytes().to_vec(), |found| found.bytes.clone());
+                now.successor(bytes)
+            });
+            then.insert(path.clone(), snapshot);
+        }
+        then
+    }
+
+    /// The recorded changes of a file since a proposal was made, oldest first.
+    fn changes_since(&self, stored: &StoredProposal, path: &FilePath) -> Vec<ChangeId> {
+        let filter = Filter { path: Some(path.clone()), since: Some(stored.at), ..Filter::default() };
+        // Only for the message.
+        let mut ids: Vec<ChangeId> =
+            self.journal.list(&filter).unwrap_or_default().iter().map(|change| change.id).collect();
+        ids.reverse();
+        ids
+    }
+
+    /// A change of the files as they were, as a change of the files as they are now.
+    pub(super) fn carry_over(
+        &self,
+        changes: ChangeSet,
+        base: &ProposalBase,
+        stored: &StoredProposal,
+    ) -> Result<ChangeSet, Report> {
+        if base.earlier.is_empty() {
+            return Ok(changes);
+        }
+        let mut files = Vec::new();
+        for file in changes.files() {
+            files.push(match (base.earlier.get(&file.path), base.now.get(&file.path)) {
+                (Some(earlier), Some(now)) => self.carry_over_file(file, earlier, now, base, stored)?,
+                _ => file.clone(),
+            });
+        }
+        ChangeSet::new(files).map_err(|error| damaged(stored.id, &error.to_string()))
+    }
+
+    fn carry_over_file(
+        &self,
+        file: &FileChange,
+        earlier: &EarlierVersion,
+        now: &Snapshot,
+        base: &ProposalBase,
+        stored: &StoredProposal,
+    ) -> Result<FileChange, Report> {
+        let by = || self.changes_since(stored, &file.path);
+        if let Some(splice) = file.splices.iter().find(|splice| touches_lines(splice, earlier)) {
+            let there = map_span(&earlier.since, whole_lines(&earlier.bytes, splice.at));
+            let lines = whole_lines(now.bytes(), there);
+            return Err(conflicting_lines(
+                stored.id,
+                ConflictReport {
+                    path: file.path.clone(),
+                    change: None,
+                    proposal: Some(stored.id),
+                    by: by(),
+                    line: now.line_of(now.view_span(lines).start()),
+                    left: excerpt(&proposed_lines(file, splice, &earlier.bytes)),
+                    now: excerpt(lines.of(now.bytes())),
+                },
+            ));
+        }
+        let then = base.then().get(&file.path);
+        then.and_then(|then| rebase_file(file, earlier, then, now))
+            .ok_or_else(|| changed_since(stored.id, &file.path, &by()))
+    }
+}
+
+/// Whether something was done since to the lines that a splice changes. The same splice on both sides is no conflict.
+fn touches_lines(splice: &Splice, earlier: &EarlierVersion) -> bool {
+    let lines = whole_lines(&earlier.bytes, splice.at);
+    earlier.since.iter().any(|other| {
+        let overlaps = other.at.start() < lines.end() && other.at.end() > lines.start();
+        // Text inserted right before a line that changes may belong to it.
+        let is_inserted =
+            other.at.is_empty() && lines.start() <= other.at.start() && other.at.start() < lines.end();
+        (overlaps || is_inserted) && other != splice
+    })
+}
+
+/// The lines of a splice as the proposal would write them.
+fn proposed_lines(file: &FileChange, splice: &Splice, before: &[u8]) -> Vec<u8> {
+    let lines = whole_lines(before, splice.at);
+    let mut text = Vec::new();
+    let mut at = lines.start();
+    for other in
+        file.splices.iter().filter(|other| other.at.start() >= lines.start() && other.at.end() <= lines.end())
+    {
+        text.extend_from_slice(Span::new(at, other.at.start()).of(before));
+        text.extend_from_slice(&other.insert);
+        at = other.at.end();
+    }
+    text.extend_from_slice(Span::new(at, lines.end()).of(before));
+    text
+}
+
+/// Checks that the recorded splices give the proposed text.
+fn check_intact(stored: &StoredProposal, changes: &ChangeSet, then: &Snapshots) -> Result<(), Report> {
+    for file in changes.files() {
+        let bytes = then.bytes_before(file);
+        let is_intact = file.splices.base_len() == bytes.len()
+            && file.after.is_none_or(|after| file.splices.hash_after(bytes) == after);
+        if !is_intact {
+            let problem = format!("it does not give the proposed text of `{}`", file.path);
+            return Err(damaged(stored.id, &problem));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Tells equal texts in a file apart by the lines around them.
+
+use super::diagnosis::{Candidate, Landmark};
+use crate::snapshot::Snapshot;
+use slipstitch_text::display::truncate_chars;
+
+/// How far from the candidates a line is looked for that tells them apart.
+const MAX_DISTANCE: usize = 60;
+/// Maximum number of characters shown of such a line.
+const MAX_CHARS: usize = 80;
+
+/// Gives every candidate the nearest line above it, or else below it, that tells the candidates apart. A line that is
+/// different for all of them is preferred to a nearer one that only some of them share.
+pub(super) fn add_landmarks(candidates: &mut [Candidate], snapshot: &Snapshot) {
+    if candidates.len() < 2 {
+        return;
+    }
+    let mut partial = None;
+    let count = snapshot.line_count();
+    for is_above in [true, false] {
+        for distance in 1..=MAX_DISTANCE {
+            let numbers: Vec<usize> =
+                candidates.iter().filter_map(|one| neighbour(one, is_above, distance, count)).collect();
+            // Where the file ends for one candidate, the others have no line to compare.
+            if numbers.len() < candidates.len() {
+                break;
+            }
+            let texts: Vec<String> =
+                numbers.iter().map(|&number| snapshot.line(number).trim().to_owned()).collect();
+            let mut distinct: Vec<&String> = texts.iter().filter(|text| is_telling(text)).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            if distinct.len() == texts.len() {
+                set_landmarks(candidates, &numbers, &texts);
+                return;
+            }
+            if distinct.len() > 1 && partial.is_none() {
+                partial = Some((numbers, texts));
+            }
+        }
+    }
+    if let Some((numbers, texts)) = partial {
+        set_landmarks(candidates, &numbers, &texts);
+    }
+}
+
+fn neighbour(candidate: &Candidate, is_above: bool, distance: usize, count: usize) -> Option<usize> {
+    let lines = candidate.lines;
+    let number = match is_above {
+        true => lines.start.checked_sub(distance)?,
+        false => lines.start + lines.count.max(1) - 1 + distance,
+    };
+    (1..=count).contains(&number).then_some(number)
+}
+
+/// Whether a line says anything: blank lines and lone brackets do not.
+fn is_telling(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+fn set_landmarks(candidates: &mut [Candidate], numbers: &[usize], texts: &[String]) {
+    for ((candidate, &line), text) in candidates.iter_mut().zip(numbers).zip(texts) {
+        candidate.landmark = Some(Landmark { line, text: truncate_chars(text, MAX_CHARS).into_owned() });
+    }
+}

@@ -1,0 +1,178 @@
+//! Sets of globs that a path, or one of the folders above it, can match.
+//!
+//! Almost all globs are names, or the end of a path, with at most a `*` in a name. Those are compared as they are: every
+//! process has hundreds of them, and compiling them would take longer than a small edit. Only what else a user writes is
+//! compiled.
+
+use std::borrow::Cow;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::{GlobError, fold};
+
+/// A set of globs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PathGlobs {
+    /// Plain names, in any folder.
+    names: Vec<Cow<'static, str>>,
+    /// Names with a `*`, and several names that end a path.
+    endings: Vec<Cow<'static, str>>,
+    others: GlobSet,
+}
+
+impl PathGlobs {
+    /// The built-in globs: lower case, and none that must be compiled, which a test shows.
+    pub(super) fn builtin(globs: &'static [&'static str]) -> Self {
+        let mut set = Self::default();
+        for glob in globs {
+            set.add_ending(Cow::Borrowed(glob.strip_prefix("**/").unwrap_or(glob)));
+        }
+        set
+    }
+
+    pub(super) fn new<T: AsRef<str>>(globs: &[T]) -> Result<Self, GlobError> {
+        let mut set = Self::default();
+        let mut others = GlobSetBuilder::new();
+        for glob in globs.iter().map(AsRef::as_ref) {
+            let failed = |reason: String| GlobError { glob: glob.into(), reason };
+            let path = glob.trim_start_matches("./").trim_end_matches('/');
+            if path.trim_start_matches('/').is_empty() {
+                return Err(failed("it matches nothing".into()));
+            }
+            if path.starts_with('!') {
+                return Err(failed("`!` is not supported; put such globs into `except`".into()));
+            }
+            let ending = if path.contains('/') { path.strip_prefix("**/") } else { Some(path) };
+            if let Some(ending) = ending.map(fold::glob).filter(|ending| is_simple(ending)) {
+                set.add_ending(Cow::Owned(ending));
+                continue;
+            }
+            let path = match path.strip_prefix('/') {
+                Some(from_root) => fold::glob(from_root),
+                None if path.contains('/') => fold::glob(path),
+                None => format!("**/{}", fold::glob(path)),
+            };
+            let glob = GlobBuilder::new(&path).literal_separator(true).build();
+            others.add(glob.map_err(|error| failed(error.kind().to_string()))?);
+        }
+        set.others =
+            others.build().map_err(|error| GlobError { glob: String::new(), reason: error.to_string() })?;
+        Ok(set)
+    }
+
+    fn add_ending(&mut self, ending: Cow<'static, str>) {
+        match ending.contains(['/', '*']) {
+            true => self.endings.push(ending),
+            false => self.names.push(ending),
+        }
+    }
+
+    /// Whether a folded path or one of its parents matches.
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let names: Vec<&str> = path.split('/').collect();
+        names.iter().any(|name| self.names.iter().any(|glob| glob == name))
+            || self.endings.iter().any(|glob| ends_a_parent(glob, &names))
+            || !self.others.is_empty() && parents(path).any(|path| self.others.is_match(path))
+    }
+}
+
+/// The folders above a path from the outermost, and the path itself.
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at]).chain([path])
+}
+
+/// Whether the names of a glob are the last names of a path or of a folder above it.
+fn ends_a_parent(glob: &str, names: &[&str]) -> bool {
+    let count = glob.split('/').count();
+    names
+        .windows(count)
+        .any(|names| names.iter().zip(glob.split('/')).all(|(name, glob)| matches_name(glob, name)))
+}
+
+fn matches_name(glob: &str, name: &str) -> bool {
+    match glob.split_once('*') {
+        None => glob == name,
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+    }
+}
+
+/// Whether a glob has no other special character than one `*` in each name.
+fn is_simple(glob: &str) -> bool {
+    !glob.contains(['?', '[', ']', '{', '}', '\\'])
+        && glob.split('/').all(|name| !name.is_empty() && name.matches('*').count() <= 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::names;
+    use super::*;
+
+    fn all_builtin() -> impl Iterator<Item = &'static str> {
+        names::GROUPS.iter().flat_map(|group| group.globs).chain(names::EXCEPT).copied()
+    }
+
+    /// What a glob of ours means in the terms of `globset`.
+    fn compiled(globs: &[&str]) -> GlobSet {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            let floating = if glob.contains('/') { (*glob).to_owned() } else { format!("**/{glob}") };
+            set.add(GlobBuilder::new(&floating).literal_separator(true).build().unwrap());
+        }
+        set.build().unwrap()
+    }
+
+    #[test]
+    fn builtin_globs_are_folded_and_need_not_be_compiled() {
+        for glob in all_builtin() {
+            assert_eq!(fold::glob(glob), glob);
+            assert!(is_simple(glob.strip_prefix("**/").unwrap_or(glob)), "{glob}");
+            assert!(!glob.contains('/') || glob.starts_with("**/"), "{glob} is not relative to the root");
+        }
+    }
+
+    #[test]
+    fn unusual_globs_are_compiled() {
+        let set = PathGlobs::new(&["a/b", "x?", "{p,q}.txt", "*a*b", "/top", "**/deep/*/end"]).unwrap();
+        for path in ["a/b", "a/b/c", "z/xy", "z/q.txt/w", "1a2b", "top", "m/deep/n/end/o"] {
+            assert!(set.matches(path), "{path}");
+        }
+        for path in ["z/a/b", "x", "r.txt", "1a2", "z/top", "m/deep/end"] {
+            assert!(!set.matches(path), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn simple_globs_match_what_globset_matches(
+            // Folded names do not end in dots.
+            names in proptest::collection::vec("[a-c.]{0,2}[a-c]", 1..5),
+            globs in proptest::collection::vec("(\\*\\*/)?[a-c.]{0,2}\\*?[a-c.]{1,2}(/[a-c]{1,2}\\*?)?", 1..4),
+        ) {
+            let path = names.join("/");
+            let globs: Vec<String> = globs
+                .into_iter()
+                .map(|glob| if glob.contains('/') && !glob.starts_with("**/") { format!("**/{glob}") } else { glob })
+                .collect();
+            let globs: Vec<&str> = globs.iter().map(String::as_str).collect();
+            let set = PathGlobs::new(&globs).unwrap();
+            prop_assert!(set.others.is_empty());
+            let expected = parents(&path).any(|path| compiled(&globs).is_match(path));
+            prop_assert_eq!(set.matches(&path), expected, "{} {:?}", path, globs);
+        }
+
+        #[test]
+        fn builtin_globs_match_what_globset_matches(
+            glob in proptest::sample::select(all_builtin().collect::<Vec<_>>()),
+            before in "([a-z]{1,2}/){0,2}", filling in "[a-z]{0,2}", after in "(/[a-z]{1,2}|[a-z])?",
+        ) {
+            let path = format!("{before}{}{after}", glob.strip_prefix("**/").unwrap_or(glob).replace('*', &filling));
+            let globs: &'static [&'static str] = Box::leak(Box::new([glob]));
+            let expected = parents(&path).any(|path| compiled(globs).is_match(path));
+            prop_assert_eq!(PathGlobs::builtin(globs).matches(&path), expected, "{}", path);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `hashline` against a model that knows every line by an identity of its own, which neither its number nor its text tells.
+//!
+//! Many lines are equal, others change the file between reads and edits, and the caller names lines by the anchors it read, or by
+//! those of the current text, which it has not read. However the engine finds the line, a change that it makes must be the one to the line
+//! that was meant.
+
+use fastrand::Rng;
+use serde_json::json;
+use slipstitch_core::outcome::Status;
+use slipstitch_core::plan::LineAnchor;
+
+use super::Sandbox;
+
+const NAME: &str = "a.txt";
+
+/// A line with its identity. Equal lines have different identities.
+#[derive(Debug, Clone, PartialEq)]
+struct Line {
+    id: usize,
+    text: String,
+}
+
+/// The file as the model knows it.
+struct Model {
+    lines: Vec<Line>,
+    next: usize,
+    newline: &'static str,
+    random: Rng,
+}
+
+impl Model {
+    fn new(seed: u64) -> Self {
+        let random = Rng::with_seed(seed);
+        let newline = if seed.is_multiple_of(3) { "\r\n" } else { "\n" };
+        let mut model = Self { lines: Vec::new(), next: 0, newline, random };
+        for _ in 0..model.random.usize(3..25) {
+            let line = match model.random.usize(..6) {
+                0 => model.line("}"),
+                1 => model.line("    }"),
+                2 => model.line("return None"),
+                3 => model.line(""),
+                _ => model.unique_line(),
+            };
+            model.lines.push(line);
+        }
+        model
+    }
+
+    fn line(&mut self, text: &str) -> Line {
+        self.next += 1;
+        Line { id: self.next, text: text.into() }
+    }
+
+    fn unique_line(&mut self) -> Line {
+        let text = format!("line {}", self.next + 1);
+        self.line(&text)
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{}{}", line.text, self.newline)).collect()
+    }
+
+    /// What someone else does to the file. Only lines that occur once are removed or replaced: which one of two equal
+    /// lines was removed, nobody can tell.
+    fn change(&mut self) {
+        let at = self.random.usize(..=self.lines.len());
+        let unique = self.lines.get(at).is_some_and(|line| line.text.starts_with("line "));
+        match self.random.usize(..3) {
+            0 if unique => {
+                self.lines.remove(at);
+            }
+            1 if unique => self.lines[at] = self.unique_line(),
+            _ => {
+                let line = self.unique_line();
+                self.lines.insert(at, line);
+            }
+        }
+    }
+}
+
+fn anchor(lines: &[Line], at: usize) -> String {
+    LineAnchor::of(at + 1, &lines[at].text).to_string()
+}
+
+/// Edits lines that the caller takes from `seen`; returns whether the edit was applied.
+fn edit(sandbox: &Sandbox, model: &mut Model, seen: &[Line]) -> bool {
+    let first = model.random.usize(..seen.len());
+    let last =
+        if model.random.bool() { first } else { (first + model.random.usize(..3)).min(seen.len() - 1) };
+    let new = model.unique_line();
+    let inserts = model.random.bool() && first == last;
+    let edit = match inserts {
+        true => json!({"insert_after": {"anchor": anchor(seen, first), "text": new.text}}),
+        false => {
+            json!({"replace_lines": {"start_anchor": anchor(seen, first), "end_anchor": anchor(seen, last),
+                                          "new_text": new.text}})
+        }
+    };
+    let before = model.text();
+    let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": [edit]}));
+    let text = sandbox.text(NAME).unwrap();
+    if answer.report.status() != Status::Applied {
+        assert_eq!(text, before, "a refused edit wrote: {}", answer.text);
+        assert_eq!(answer.report.code(), "unexpected_lines", "{}", answer.text);
+        return false;
+    }
+    let at = model.lines.iter().position(|line| line.id == seen[first].id);
+    let at = at.unwrap_or_else(|| panic!("an edit of a line that is gone was applied: {}", answer.text));
+    match inserts {
+        true => model.lines.insert(at + 1, new),
+        false => {
+            let meant = &seen[first..=last];
+            assert_eq!(model.lines[at..].get(..meant.len()), Some(meant), "other lines were replaced");
+            model.lines.splice(at..at + meant.len(), [new]);
+        }
+    }
+    assert_eq!(text, model.text(), "the wrong line was edited: {}", answer.text);
+    true
+}
+
+// Shows: hashline-moved, hashline-twins, hashline-stale
+#[test]
+fn an_edit_changes_the_line_that_was_meant_or_nothing() {
+    let (mut applied, mut moved, mut refused) = (0, 0, 0);
+    for seed in 0..400 {
+        let mut model = Model::new(seed);
+        let sandbox = Sandbox::default();
+        sandbox.put(NAME, &model.text());
+        let mut seen = Vec::new();
+        for _ in 0..12 {
+            if seen.is_empty() || model.random.usize(..4) == 0 {
+                let read = sandbox.call("hashline", "read", json!({"path": NAME}));
+                seen = model.lines.clone();
+                let shown: Vec<String> =
+                    (0..seen.len()).map(|at| format!("{}|{}", anchor(&seen, at), seen[at].text)).collect();
+                assert!(read.text.starts_with(&shown.join("\n")), "{}", read.text);
+            }
+            for _ in 0..model.random.usize(..3) {
+                model.change();
+            }
+            sandbox.put(NAME, &model.text());
+            let current = model.lines.clone();
+            let is_current = model.random.usize(..4) == 0;
+            let source = if is_current { current.clone() } else { seen.clone() };
+            if source.is_empty() {
+                continue;
+            }
+            let was_applied = edit(&sandbox, &mut model, &source);
+            assert!(
+                was_applied || seen != current,
+                "an edit of lines that did not change was refused, seed {seed}"
+            );
+            applied += usize::from(was_applied);
+            moved += usize::from(was_applied && seen != current && !is_current);
+            refused += usize::from(!was_applied);
+        }
+    }
+    // The test is worth something only if all of these happen.
+    assert!(
+        applied > 500 && moved > 200 && refused > 200,
+        "{applied} applied, {moved} moved, {refused} refused"
+    );
+}
+
+// Shows: hashline-wrong-hash
+#[test]
+fn a_wrong_hash_or_number_never_writes() {
+    for seed in 0..200 {
+        let mut model = Model::new(seed);
+        let sandbox = Sandbox::default();
+        sandbox.put(NAME, &model.text());
+        if model.random.bool() {
+            sandbox.call("hashline", "read", json!({"path": NAME}));
+        }
+        let at = model.random.usize(..model.lines.len());
+        let right = LineAnchor::of(at + 1, &model.lines[at].text);
+        let wrong = match model.random.bool() {
+            true => LineAnchor { hash: right.hash.wrapping_add(model.random.u8(1..)), ..right },
+            false => LineAnchor { line: model.lines.len() + 1 + model.random.usize(..3), ..right },
+        };
+        let edits = json!([{"set_line": {"anchor": wrong.to_string(), "new_text": "x"}}]);
+        let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": edits}));
+        assert_eq!(answer.report.code(), "unexpected_lines", "seed {seed}: {}", answer.text);
+        assert_eq!(sandbox.text(NAME).unwrap(), model.text(), "seed {seed}");
+    }
+}

@@ -1,0 +1,107 @@
+//! The `roo` dialect: the edit tools of Roo Code.
+
+use crate::answer;
+use crate::cline::WriteToFile;
+use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, all, new, old, path, tool};
+use slipstitch_core::dialect::Dialect;
+use slipstitch_core::hint::HintPhrases;
+
+/// The dialect's entry in the table.
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "roo",
+    about: "The tools of Roo Code: apply_diff, edit, edit_file, write_to_file, apply_patch",
+    tools: &[
+        tool::<ApplyDiff>(),
+        tool::<Edit>(),
+        tool::<EditFile>(),
+        tool::<WriteToFile>(),
+        tool::<ApplyPatch>(),
+    ],
+    // A model that knows it finds `edit` in the list, which takes the same fields.
+    unlisted: &[tool::<SearchReplace>()],
+    guide: "Change files with apply_diff or edit: the text to replace must occur exactly once, or its line must be given. \
+            All changes of a call are applied or none.",
+    phrases: |tool| HintPhrases {
+        old: match tool.name {
+            "apply_diff" => "the SEARCH text",
+            "apply_patch" => "the hunk",
+            _ => "`old_string`",
+        },
+        all: if tool.name == "edit" { Some("set `replace_all`") } else { None },
+        create: Some("create the file with `write_to_file`"),
+        overwrite: Some("overwrite it with `write_to_file`"),
+        fill: Some("write it with `write_to_file`"),
+        ..HintPhrases::NONE
+    },
+    render: answer::render,
+    ..Dialect::PLAIN
+};
+
+struct ApplyDiff;
+
+impl Described for ApplyDiff {
+    const SPEC: Spec = Spec {
+        name: "apply_diff",
+        title: "Edit a file with blocks",
+        about: "Replaces text in a file by blocks: <<<<<<< SEARCH, :start_line:N, -------, the lines to find, =======, the \
+                new lines, >>>>>>> REPLACE. All blocks are applied or none.",
+        example: r#"{"path": "a.py", "diff": "<<<<<<< SEARCH\n:start_line:3\n-------\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE"}"#,
+        action: Action::Blocks,
+        fields: &[path("path"), Field::new("diff", Role::Patch, "The blocks, in order.")],
+        ..Spec::REPLACE
+    };
+}
+
+struct Edit;
+
+impl Described for Edit {
+    const SPEC: Spec = Spec {
+        name: "edit",
+        aliases: &["search_and_replace"],
+        about: "Replaces text in a file.",
+        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
+        fields: &[path("file_path"), old("old_string"), new("new_string"), all("replace_all")],
+        ..Spec::REPLACE
+    };
+}
+
+struct EditFile;
+
+impl Described for EditFile {
+    const SPEC: Spec = Spec {
+        name: "edit_file",
+        about: "Replaces text in a file. An empty old_string creates one.",
+        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
+        action: Action::Replace(EmptyOld::Creates),
+        fields: &[
+            path("file_path"),
+            old("old_string"),
+            new("new_string"),
+            Field::new("expected_replacements", Role::Expected, "How often it occurs, if not once.")
+                .optional(),
+        ],
+        ..Spec::REPLACE
+    };
+}
+
+struct SearchReplace;
+
+impl Described for SearchReplace {
+    const SPEC: Spec = Spec {
+        name: "search_replace",
+        about: "Replaces text in a file.",
+        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
+        fields: &[path("file_path"), old("old_string"), new("new_string")],
+        ..Spec::REPLACE
+    };
+}
+
+struct ApplyPatch;
+
+impl Described for ApplyPatch {
+    const SPEC: Spec = Spec {
+        example: r#"{"patch": "*** Begin Patch\n*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** End Patch"}"#,
+        fields: &[Field::new("patch", Role::Patch, "The complete patch.")],
+        ..Spec::APPLY_PATCH
+    };
+}

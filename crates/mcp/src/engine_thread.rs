@@ -1,0 +1,103 @@
+//! How long the engine has computed for one call.
+//!
+//! When the input ends, calls that were read are still executed, but not at any price. Neither the clock nor the time of the
+//! whole process can say when a call has had enough: another process may hold a lock or the processor, and a client may
+//! have piped so many requests that reading them took long. So the time of the thread that works on the call counts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The thread on which the engine works on a call, once it has started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EngineThread(Arc<OnceLock<Start>>);
+
+#[derive(Debug)]
+struct Start {
+    /// Where the system says how long the thread has computed.
+    statistics: Option<PathBuf>,
+    /// How long it had computed before, for other calls.
+    thread: Duration,
+    process: Duration,
+}
+
+impl EngineThread {
+    /// Notes that the call starts on the current thread.
+    pub(crate) fn start(&self) {
+        let own = fs::read_link("/proc/thread-self").ok();
+        self.0.get_or_init(|| Start {
+            statistics: own.map(|own| Path::new("/proc").join(own).join("schedstat")),
+            thread: cpu_time(ClockId::ThreadCPUTime),
+            process: cpu_time(ClockId::ProcessCPUTime),
+        });
+    }
+
+    /// How long the thread has computed since the start. On a system that does not say, how long the process has.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let Some(start) = self.0.get() else { return Duration::ZERO };
+        match start.statistics.as_deref().and_then(read_statistics) {
+            Some(now) => now.saturating_sub(start.thread),
+            None => cpu_time(ClockId::ProcessCPUTime).saturating_sub(start.process),
+        }
+    }
+}
+
+/// The first number is the time on a processor, in nanoseconds.
+fn read_statistics(file: &Path) -> Option<Duration> {
+    let text = fs::read_to_string(file).ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+fn cpu_time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::sync::Barrier;
+    use std::thread;
+
+    /// Computes until the thread's clock shows that it took that long.
+    fn compute(duration: Duration) {
+        let start = cpu_time(ClockId::ThreadCPUTime);
+        while cpu_time(ClockId::ThreadCPUTime).saturating_sub(start) < duration {
+            black_box((0..1000).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn counts_what_the_thread_computes_for_the_call_and_nothing_else() {
+        const LONG: Duration = Duration::from_millis(60);
+        let (call, meet) = (EngineThread::default(), Barrier::new(2));
+        assert_eq!(call.cpu_time(), Duration::ZERO, "it has not started");
+        let [others, own] = thread::scope(|scope| {
+            scope.spawn(|| {
+                compute(LONG);
+                call.start();
+                meet.wait();
+                meet.wait();
+                compute(LONG);
+                meet.wait();
+                meet.wait();
+            });
+            meet.wait();
+            compute(LONG);
+            let others = call.cpu_time();
+            meet.wait();
+            meet.wait();
+            let own = call.cpu_time();
+            meet.wait();
+            [others, own]
+        });
+        let is_known = fs::read_to_string("/proc/thread-self/schedstat").is_ok();
+        assert!(!is_known || others < LONG / 2, "{others:?}");
+        assert!(own > LONG / 2, "{own:?}");
+    }
+}

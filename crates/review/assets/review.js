@@ -1,0 +1,148 @@
+// Keys and live updates for the review page. Everything also works without this script.
+"use strict";
+
+const select = (query, root = document) => root.querySelector(query);
+const selectAll = (query, root = document) => [...root.querySelectorAll(query)];
+const layoutKey = "slipstitch-unified";
+let isDirty = false;
+let current = 0;
+
+function hunks() { return selectAll(".hunk"); }
+
+function focusHunk(index) {
+  const all = hunks();
+  if (!all.length) return;
+  current = Math.max(0, Math.min(index, all.length - 1));
+  all[current].focus({ preventScroll: true });
+  all[current].scrollIntoView({ block: "nearest" });
+}
+
+function choose(value) {
+  const hunk = hunks()[current];
+  const input = hunk && select(`input[type=radio][value=${value}]`, hunk);
+  if (!input) return;
+  input.checked = true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  if (value === "edit") select("textarea", hunk).focus();
+}
+
+function reason() {
+  const hunk = hunks()[current];
+  const field = hunk && select(".for-reject input", hunk);
+  const target = field && field.offsetParent ? field : select("#reason");
+  if (target) target.focus();
+}
+
+function showTally() {
+  const tally = select("#tally");
+  if (!tally) return;
+  const names = { accept: "accepted", reject: "rejected", edit: "edited" };
+  const counts = Object.entries(names).map(([value, name]) => [selectAll(`input[type=radio][value=${value}]:checked`).length, name]);
+  const open = hunks().length - counts.reduce((sum, [count]) => sum + count, 0);
+  const parts = counts.filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
+  if (open > 0) parts.push(`${open} open`);
+  tally.textContent = parts.join(" · ");
+}
+
+function nextItem(step) {
+  const items = selectAll("aside .item");
+  const index = items.findIndex((item) => item.hasAttribute("aria-current"));
+  const target = items[index + step];
+  if (target) location.assign(target.href);
+}
+
+function submit(action) {
+  const button = select(`button[name=action][value=${action}]`);
+  if (button) button.form.requestSubmit(button);
+}
+
+function toggleLayout() {
+  const unified = document.body.classList.toggle("unified");
+  sessionStorage.setItem(layoutKey, unified ? "yes" : "");
+  labelLayout();
+}
+
+function labelLayout() {
+  const unified = document.body.classList.contains("unified");
+  for (const button of selectAll(".layout")) {
+    button.hidden = innerWidth <= 1000;
+    button.firstChild.textContent = unified ? "Side by side " : "Unified ";
+  }
+}
+
+const keys = {
+  j: () => focusHunk(current + 1), k: () => focusHunk(current - 1),
+  J: () => nextItem(1), K: () => nextItem(-1),
+  a: () => choose("accept"), r: () => choose("reject"), e: () => choose("edit"), c: reason,
+  A: () => submit("accept"), R: () => submit("reject"),
+  u: () => select("#revert") && select("#revert").form.requestSubmit(select("#revert")),
+  x: toggleLayout, "/": () => select("#search").focus(), "?": () => select("#help").showModal(),
+  Enter: () => submit("send"),
+};
+
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  if (event.key === "Escape" && target.matches("input, textarea")) return target.blur();
+  if (target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target.matches("input:not([type=radio])")) {
+    if (event.key === "Enter" && target.form && target.form.id === "decision") { event.preventDefault(); submit("send"); }
+    return;
+  }
+  if (event.key === "Enter" && target.matches("a, button, summary")) return;
+  const act = keys[event.key];
+  if (act) { event.preventDefault(); act(); }
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.closest("#decision")) { isDirty = true; showTally(); }
+});
+document.addEventListener("input", (event) => { if (event.target.closest("#decision")) isDirty = true; });
+document.addEventListener("focusin", (event) => {
+  const hunk = event.target.closest(".hunk");
+  if (hunk) current = hunks().indexOf(hunk);
+});
+document.addEventListener("click", async (event) => {
+  if (event.target.closest(".layout")) return toggleLayout();
+  if (event.target.closest("#show-help")) return select("#help").showModal();
+  const more = event.target.closest("a.more");
+  if (!more) return;
+  event.preventDefault();
+  const answer = await fetch(more.href);
+  if (!answer.ok) return;
+  const part = new DOMParser().parseFromString(await answer.text(), "text/html").body.firstElementChild;
+  more.replaceWith(part);
+  part.focus();
+});
+
+// Replaces the list, and the content too unless a decision is being made.
+async function update() {
+  const answer = await fetch(location.href);
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const focused = document.activeElement && document.activeElement.id;
+  select("#list").replaceChildren(...select("#list", fresh).childNodes);
+  select("nav").replaceChildren(...select("nav", fresh).childNodes);
+  const open = select("#decision");
+  const stays = select("#decision", fresh);
+  if (!isDirty || (open && !stays)) {
+    select("#content").replaceChildren(...select("#content", fresh).childNodes);
+    document.title = fresh.title;
+    isDirty = false;
+  }
+  if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
+  labelLayout();
+  showTally();
+}
+
+function listen() {
+  const events = new EventSource("/events");
+  events.addEventListener("changed", update);
+  events.onopen = () => { select("#connection").hidden = true; };
+  events.onerror = () => { select("#connection").hidden = false; };
+}
+
+if (sessionStorage.getItem(layoutKey)) document.body.classList.add("unified");
+addEventListener("resize", labelLayout);
+labelLayout();
+showTally();
+if (select("#connection") && location.pathname !== "/") listen();

@@ -1,0 +1,30 @@
+//! The review page: a small web server on the loopback interface where someone decides about proposals, looks at the history and
+//! undoes changes.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `server.rs` | listens, and builds the routes |
+//! | `access.rs`, `token.rs` | who may use the page: token, cookie, `Host` and `Origin`, and the headers of every answer |
+//! | `routes.rs` | what each address answers |
+//! | `decision.rs`, `revert.rs` | a sent form as a verdict; undo and redo |
+//! | `events.rs` | tells open pages that something changed |
+//! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
+//! | `page/` | the pages themselves |
+//!
+//! The page works without scripts: every decision is a form. The script in `assets/` adds keys and live updates.
+
+mod access;
+mod app;
+mod decision;
+mod diff_view;
+mod events;
+mod highlight;
+mod line_part;
+mod page;
+mod revert;
+mod routes;
+mod server;
+mod token;
+
+pub use server::{ServeError, Server};
+pub use token::AccessToken;

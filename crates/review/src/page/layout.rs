@@ -1,0 +1,80 @@
+//! What all pages have in common.
+
+use maud::{DOCTYPE, Markup, html};
+
+/// The tabs of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tab {
+    Review,
+    History,
+    Statistics,
+    None,
+}
+
+/// The keys, for the help and the script.
+const KEYS: &[(&str, &str)] = &[
+    ("j k", "next, previous hunk"),
+    ("J K", "next, previous proposal"),
+    ("a r", "accept, reject the hunk"),
+    ("A R", "accept, reject all"),
+    ("e", "edit the hunk"),
+    ("c", "reason for the agent"),
+    ("u", "undo the change (history)"),
+    ("x", "unified or side by side"),
+    ("/", "search"),
+    ("⏎", "send the decision"),
+    ("?", "this help"),
+];
+
+/// A whole page: the header, a list at the left, and the content.
+pub(super) fn page(
+    title: &str,
+    tab: Tab,
+    pending: usize,
+    search: &str,
+    list: Markup,
+    content: Markup,
+) -> Markup {
+    let link = |this: Tab, address: &str, name: String| {
+        html! { a href=(address) aria-current=[(this == tab).then_some("page")] { (name) } }
+    };
+    let review = if pending > 0 { format!("Review {pending}") } else { "Review".into() };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Slipstitch" }
+                link rel="stylesheet" href="/assets/review.css";
+                script src="/assets/review.js" defer {}
+            }
+            body {
+                a.skip href="#content" { "Skip to content" }
+                header {
+                    span.brand { "Slipstitch" }
+                    nav aria-label="Pages" {
+                        (link(Tab::Review, "/review", review))
+                        (link(Tab::History, "/history", "History".into()))
+                        (link(Tab::Statistics, "/statistics", "Statistics".into()))
+                    }
+                    form.search role="search" method="get" action=(if tab == Tab::History { "/history" } else { "/review" }) {
+                        input #search type="search" name="q" value=(search) placeholder="Search files, agents, text" aria-label="Search";
+                        kbd aria-hidden="true" { "/" }
+                    }
+                    span #connection.lost hidden role="status" { "Connection lost. Trying again…" }
+                }
+                div.columns {
+                    aside #list aria-label="List" { (list) }
+                    main #content tabindex="-1" { (content) }
+                }
+                dialog #help aria-labelledby="help-title" {
+                    h2 #help-title { "Keys" }
+                    dl { @for (keys, meaning) in KEYS { dt { @for key in keys.split(' ') { kbd { (key) } " " } } dd { (meaning) } } }
+                    form method="dialog" { button { "Close" } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The settings in effect as a table, and the keys of a project's file that have no effect.
+
+use slipstitch_core::guard::ConsentRule;
+use slipstitch_core::text::EncodingRule;
+use toml::{Table, Value};
+
+use super::Config;
+use crate::disk::{Fsync, HardLinks};
+
+/// A key of the project's settings file that would relax the user's settings, and is therefore ignored.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct IgnoredSetting {
+    /// The key with its section, such as `files.fsync`.
+    pub key: String,
+    /// What the project's file says.
+    pub requested: String,
+    /// What is in effect instead.
+    pub in_effect: String,
+}
+
+impl std::fmt::Display for IgnoredSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { key, requested, in_effect } = self;
+        write!(
+            f,
+            "`{key} = {requested}` in {} is ignored: a project can only tighten settings, and it is {in_effect} here",
+            super::ROOT_FILE
+        )
+    }
+}
+
+impl Config {
+    /// The settings in effect, as a settings file would have them. Rules are not included.
+    pub fn to_table(&self) -> Table {
+        let protected = &self.policy.protected;
+        let mut table = Table::new();
+        let mut set = |section: &str, key: &str, value: Value| {
+            let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                section.insert(key.into(), value);
+            }
+        };
+        set("limits", "max_request_bytes", integer(self.policy.max_request_bytes as u64));
+        set("limits", "max_file_bytes", integer(self.policy.max_file_bytes));
+        if let EncodingRule::Assume(encoding) = self.encoding {
+            set("files", "legacy_encoding", encoding.name().to_lowercase().into());
+        }
+        set("files", "fsync", (self.fsync == Fsync::On).into());
+        let hard_links = match self.hard_links {
+            HardLinks::Refuse => "refuse",
+            HardLinks::Break => "break",
+            HardLinks::WriteThrough => "write-through",
+        };
+        set("files", "hard_links", hard_links.into());
+        set("protected", "rule", protected.rule.name().into());
+        set("protected", "paths", list(protected.added().iter().map(String::as_str)));
+        let groups = slipstitch_core::guard::Protected::groups().iter();
+        let own_rule = |name: &str| -> ConsentRule { protected.rule_for(name) };
+        let groups: Table = groups
+            .filter(|group| own_rule(group.name) != protected.rule)
+            .map(|group| (group.name.to_owned(), Value::from(own_rule(group.name).name())))
+            .collect();
+        if !groups.is_empty() {
+            set("protected", "groups", Value::Table(groups));
+        }
+        set("undo", "others", self.policy.undo_others.name().into());
+        set("review", "unattended", self.review.unattended.into());
+        set("editors", "emacs", self.editors.emacs.into());
+        if let Some(server) = &self.editors.emacs_server {
+            set("editors", "emacs_server", server.as_str().into());
+        }
+        set("evidence", "enabled", self.evidence.enabled.into());
+        set("evidence", "git", self.evidence.git.into());
+        set("journal", "max_bytes", integer(self.retention.max_bytes));
+        if let Some(days) = self.retention.max_age_days {
+            set("journal", "max_age_days", integer(days));
+        }
+        if let Ok(tools) = Table::try_from(&self.settings) {
+            table.insert("tools".into(), Value::Table(tools));
+        }
+        table
+    }
+
+    /// The keys of a project's file that are not in effect. Keys whose effect the table does not show are left out.
+    pub(super) fn find_ignored(&self, requested: &Table) -> Vec<IgnoredSetting> {
+        let mut ignored = Vec::new();
+        compare(requested, &self.to_table(), "", &mut ignored);
+        ignored
+    }
+}
+
+fn compare(requested: &Table, in_effect: &Table, prefix: &str, ignored: &mut Vec<IgnoredSetting>) {
+    for (name, value) in requested {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match (value, in_effect.get(name)) {
+            (Value::Table(requested), Some(Value::Table(in_effect))) => {
+                compare(requested, in_effect, &key, ignored);
+            }
+            (Value::Array(requested), Some(Value::Array(in_effect)))
+                if requested.iter().all(|item| in_effect.contains(item)) => {}
+            (requested, Some(in_effect)) if requested != in_effect => ignored.push(IgnoredSetting {
+                key,
+                requested: requested.to_string(),
+                in_effect: in_effect.to_string(),
+            }),
+            _ => {}
+        }
+    }
+}
+
+fn integer(number: u64) -> Value {
+    Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn list<'a>(items: impl Iterator<Item = &'a str>) -> Value {
+    Value::Array(items.map(Value::from).collect())
+}
