@@ -1,5 +1,7 @@
 //! A process that edits through Slipstitch.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::time::Instant;
 
 use fastrand::Rng;
@@ -8,7 +10,7 @@ use slipstitch::core::outcome::Status;
 
 use super::client::Client;
 use super::log::{Log, count_acknowledged};
-use super::task::{ANCHOR, Task};
+use super::task::{ANCHOR, Task, progress_file};
 use crate::sampling::sample_in_order;
 
 /// Makes the edits of a task, logging each before the call and after the answer.
@@ -17,6 +19,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let deadline = task.deadline();
     let failed = |error: std::io::Error| format!("cannot write the log: {error}");
     let mut log = Log::open(&task.log()).map_err(failed)?;
+    let progress = OpenOptions::new().create(true).append(true).open(progress_file(&task.folder));
+    let mut progress = progress.map_err(failed)?;
     let client = Client::open(&task)?;
     // The process id distinguishes its tokens from those of the process it replaces.
     let id = std::process::id();
@@ -39,6 +43,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             Some(change) if report.status() == Status::Applied => {
                 done += 1;
                 log.acknowledged(&token, &change.to_string()).map_err(failed)?;
+                progress.write_all(b".").map_err(failed)?;
             }
             _ => log.refused(&token, report.code()).map_err(failed)?,
         }

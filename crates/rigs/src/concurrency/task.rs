@@ -116,6 +116,11 @@ pub(super) fn root_path(folder: &Path) -> PathBuf {
     folder.join("root")
 }
 
+/// One byte per acknowledged edit, by which foreign writers pace themselves.
+pub(super) fn progress_file(folder: &Path) -> PathBuf {
+    folder.join("progress")
+}
+
 /// Foreign writers stop when this file exists.
 pub(super) fn stop_file(folder: &Path) -> PathBuf {
     folder.join("stop")
