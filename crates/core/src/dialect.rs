@@ -168,6 +168,8 @@ pub struct OtherName {
 /// A call and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderInput<'a> {
+    /// The dialect.
+    pub dialect: &'a Dialect,
     /// The tool.
     pub tool: &'a Tool,
     /// The arguments as received.
@@ -177,9 +179,12 @@ pub struct RenderInput<'a> {
 }
 
 impl RenderInput<'_> {
-    /// A string argument; empty if it is missing.
+    /// A string argument, also under another name that the dialect knows it by; empty if it is missing.
     pub fn argument(&self, name: &str) -> &str {
-        self.call[name].as_str().unwrap_or_default()
+        let text = |name: &str| self.call[name].as_str().filter(|text| !text.is_empty());
+        let is_other_name = |other: &&OtherName| other.tool == self.tool.name && other.field == name;
+        let mut other_names = self.dialect.other_names.iter().filter(is_other_name);
+        text(name).or_else(|| other_names.find_map(|other| text(other.other))).unwrap_or_default()
     }
 
     /// The arguments as they were interpreted, after repairs.

@@ -297,11 +297,18 @@ pub enum Tolerance {
     Whitespace,
     /// Context lines may differ if the request as a whole is similar enough.
     Similar {
-        /// The minimum similarity in thousandths.
-        per_mille: u16,
+        /// The minimum similarity in millionths.
+        per_million: u32,
     },
     /// As far as the place stays beyond doubt.
     Recover,
+}
+
+impl Tolerance {
+    /// Tolerates context that is at least this similar, from 0 to 1.
+    pub fn similar(threshold: f64) -> Self {
+        Self::Similar { per_million: (threshold.clamp(0.0, 1.0) * 1e6).round() as u32 }
+    }
 }
 
 /// Whether a required confirmation to overwrite a non-empty file was given.

@@ -35,6 +35,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     other_names: &[
         OtherName { tool: EDIT_FILE, other: "original", field: "old_str" },
         OtherName { tool: EDIT_FILE, other: "modified", field: "new_str" },
+        OtherName { tool: MOVE_FILE, other: "path", field: "source" },
+        OtherName { tool: MOVE_FILE, other: "new_path", field: "destination" },
     ],
     phrases: |_| PHRASES,
     labels: |tool| Some(labels(tool.name)),

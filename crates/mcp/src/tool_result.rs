@@ -58,7 +58,7 @@ pub(crate) fn tool_result(tool: &Tool, answer: &Answer, extras: Extras) -> CallT
 
 /// Renders a report that was created outside the engine in the dialect's words.
 pub(crate) fn render_report(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Answer {
-    let rendered = (dialect.render)(&RenderInput { tool, call, report: &report });
+    let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });
     Answer { text: rendered.text, payload: rendered.payload, report }
 }
 

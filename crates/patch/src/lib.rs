@@ -179,12 +179,19 @@ pub struct ParseOptions {
     /// Accept absolute paths in headers. The caller must check [`FilePatch::path`]; the other path of a file's headers
     /// must be in the same folder.
     pub absolute_paths: bool,
+    /// The caller names the file, so a unified diff needs no `---` and `+++` headers.
+    pub names_optional: bool,
 }
 
 impl ParseOptions {
     /// Rejects every mistake, incomplete hunk headers too.
-    pub const STRICT: Self =
-        Self { strict: true, strip: None, complete_headers: false, absolute_paths: false };
+    pub const STRICT: Self = Self {
+        strict: true,
+        strip: None,
+        complete_headers: false,
+        absolute_paths: false,
+        names_optional: false,
+    };
 }
 
 impl Format {

@@ -168,10 +168,12 @@ impl<'a> Parser<'a, '_> {
             return Ok(());
         }
         if self.section.is_none() {
-            self.notes.repair(
-                index,
-                "the `---` and `+++` headers are missing: the path must be given separately",
-            )?;
+            if !self.options.names_optional {
+                self.notes.repair(
+                    index,
+                    "the `---` and `+++` headers are missing: the path must be given separately",
+                )?;
+            }
             self.section = Some(Section::plain(index));
         }
         if let Some(defect) = header.defect {

@@ -2,10 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::geteuid;
 
 use crate::program;
+
+/// How long a mount may be in use after the last known process is gone.
+const MAX_BUSY: Duration = Duration::from_secs(60);
 
 /// A mounted file system; dropping it unmounts.
 #[derive(Debug)]
@@ -57,8 +62,19 @@ impl Mount {
     }
 
     /// Unmounts, reporting an error instead of ignoring it.
+    ///
+    /// A process that another thread has forked holds our open files until it executes its program, which can take a while
+    /// on a busy machine. So a mount that is in use gets some time.
     pub(crate) fn unmount(self) -> Result<(), String> {
-        let done = program::run(Command::new("umount").arg(&self.folder));
+        let deadline = Instant::now() + MAX_BUSY;
+        let done = loop {
+            match program::run(Command::new("umount").arg(&self.folder)) {
+                Err(error) if error.contains("busy") && Instant::now() < deadline => {
+                    thread::sleep(Duration::from_millis(50));
+                }
+                done => break done,
+            }
+        };
         if done.is_ok() {
             std::mem::forget(self);
         }

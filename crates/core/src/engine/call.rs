@@ -182,8 +182,8 @@ impl Engine<'_> {
     /// Executes a parsed call and renders the answer.
     pub fn run(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
         let report = Engine { request: Some(&planned), ..*self }.execute_planned(&planned, approver);
-        let input = RenderInput { tool: planned.tool, call: &planned.arguments, report: &report };
-        let rendered = (planned.dialect.render)(&input);
+        let Planned { dialect, tool, arguments, .. } = &planned;
+        let rendered = (dialect.render)(&RenderInput { dialect, tool, call: arguments, report: &report });
         Answer { text: rendered.text, payload: rendered.payload, report }
     }
 

@@ -10,7 +10,7 @@ use crate::hint::HintPhrases;
 use crate::outcome::{Failed, Invalid, Outcome, Refused, Unplaced};
 use crate::plan::ParseError;
 use crate::ports::journal::{JournalError, JournalErrorKind, ProposalId};
-use crate::ports::workspace::WorkspaceError;
+use crate::ports::workspace::{WorkspaceError, Written};
 use crate::report::{FailureReport, FileReport, Report};
 use crate::snapshot::Snapshots;
 
@@ -38,10 +38,17 @@ impl Report {
         let mut report = Self::new(Outcome::Applied, summary("Changed", &receipt.changes));
         report.change = Some(receipt.id);
         report.files = file_reports(&receipt.changes, snapshots);
+        report.warnings = notes(&receipt.changes);
         for (file, written) in report.files.iter_mut().zip(&receipt.written) {
             file.write_mode = Some(written.write_mode);
+            if written.write_mode == Written::IN_PLACE {
+                report.warnings.push(format!(
+                    "`{}` was written in place, because no new file can take its place: a program that read it \
+                     meanwhile may have seen part of the change",
+                    written.path
+                ));
+            }
         }
-        report.warnings = notes(&receipt.changes);
         report.warnings.extend(receipt.warnings.iter().cloned());
         report
     }

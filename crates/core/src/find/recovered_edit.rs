@@ -73,19 +73,22 @@ pub(super) fn applied(run: Run) -> &'static str {
 
 /// Whether only its similarity speaks for a place, and not that the lines differ just in whitespace.
 fn is_similar_only(found: &RecoveredPlace, tolerance: Tolerance) -> bool {
-    let Tolerance::Similar { per_mille } = tolerance else { return false };
+    let Tolerance::Similar { per_million } = tolerance else { return false };
     let is_outer_whitespace = |class: &DifferenceKind| {
         matches!(class, DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation)
     };
     let is_whitespace =
         |class: &DifferenceKind| is_outer_whitespace(class) || *class == DifferenceKind::Spacing;
-    let is_similar = found.percent.is_none_or(|percent| u16::from(percent) * 10 >= per_mille);
+    let is_similar = found.percent.is_none_or(|percent| u32::from(percent) * 10_000 >= per_million);
     !found.classes.iter().all(is_outer_whitespace) && (is_similar || !found.classes.iter().all(is_whitespace))
 }
 
 fn trailing_whitespace_note(name: &str, found: &RecoveredPlace) -> String {
     let mut lines: Vec<usize> = found.differences.iter().map(|difference| difference.line).collect();
     lines.dedup();
+    if lines.is_empty() {
+        return format!("{name}: the final newline differs from the file's; the file's was kept");
+    }
     let more = if lines.len() > MAX_SHOWN_LINES { ", …" } else { "" };
     let word = if lines.len() == 1 { "line" } else { "lines" };
     let shown: Vec<String> = lines.iter().take(MAX_SHOWN_LINES).map(usize::to_string).collect();

@@ -18,12 +18,12 @@ use super::spacing::is_same_code;
 /// spent.
 pub(super) fn find_places(
     script: &Script,
-    per_mille: u16,
+    per_million: u32,
     index: &SearchIndex<'_>,
     budget: &Budget,
 ) -> Option<Vec<Alignment>> {
     let matcher = SequenceMatcher::new(&script.text(Role::is_old));
-    let threshold = f64::from(per_mille) / 1000.0;
+    let threshold = f64::from(per_million) / 1e6;
     let mut lowest = threshold;
     let mut found: Vec<(f64, Alignment)> = Vec::new();
     // The most promising places first, so that most others need no comparison.

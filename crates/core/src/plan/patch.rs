@@ -51,7 +51,8 @@ pub fn plan(text: &str, options: &PatchOptions<'_>) -> Result<EditPlan, ParseErr
 
 /// Parses a patch, and reverses it if requested.
 pub fn read(text: &str, options: &PatchOptions<'_>) -> Result<Patch, ParseError> {
-    let patch = parse(text, options.format, options.parse_options)?;
+    let names_optional = options.path.is_some();
+    let patch = parse(text, options.format, ParseOptions { names_optional, ..options.parse_options })?;
     Ok(match options.direction {
         PatchDirection::Forward => patch,
         PatchDirection::Reverse => patch.reversed()?,

@@ -160,6 +160,11 @@ pub struct Written {
     pub write_mode: &'static str,
 }
 
+impl Written {
+    /// The method that readers can see half done.
+    pub const IN_PLACE: &str = "in_place";
+}
+
 /// Why a file could not be read or changed. Except for [`WorkspaceError::Torn`], nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

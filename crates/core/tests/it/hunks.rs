@@ -37,7 +37,7 @@ fn under(scopes: &[&str], text: &str) -> Hunk {
     Hunk { scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(), ..hunk(text) }
 }
 
-const FUZZY: Tolerance = Tolerance::Similar { per_mille: 800 };
+const FUZZY: Tolerance = Tolerance::Similar { per_million: 800_000 };
 
 fn run(tolerance: Tolerance, before: &[u8], hunks: &[Hunk]) -> (Report, Vec<u8>) {
     let files = MemoryWorkspace::default();
@@ -116,7 +116,7 @@ fn fuzzy_mode_applies_to_similar_lines_with_a_warning() {
     );
     let differs = "Hunk 1, line 1: the file has \"def run(self, retries=3):\", the diff has \"def run(self, retries=5):\"";
     assert_eq!(report.warnings, ["Hunk 1 applied via fuzzy match (98% similarity at line 1)", differs]);
-    refused(Tolerance::Similar { per_mille: 1000 }, before, std::slice::from_ref(&near), "no_match");
+    refused(Tolerance::similar(1.0), before, std::slice::from_ref(&near), "no_match");
     refused(Tolerance::Whitespace, before, &[near], "no_match");
     refused(
         FUZZY,

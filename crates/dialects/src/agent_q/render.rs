@@ -123,7 +123,12 @@ fn pending(input: &RenderInput<'_>) -> String {
         "{} {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
          Only the user can accept it. Sending it again does not help; continue with other work and tell the user that it \
          waits.",
-        if input.tool.name == DELETE_FILE { "Deletion of" } else { "Edit to" },
+        match input.tool.name {
+            DELETE_FILE => "Deletion of",
+            CREATE_FILE => "Creation of",
+            MOVE_FILE => "Move of",
+            _ => "Edit to",
+        },
         file_argument(input),
         change(input),
         report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)
@@ -164,6 +169,7 @@ fn error(input: &RenderInput<'_>) -> String {
         }
         (Topic::OutsideRoot, _) => {
             let hint = report.hint.as_deref().unwrap_or_default();
+            let path = if is_outside(path, report) { path } else { input.argument("destination") };
             format!(
                 "Error: Path outside project root\nError: Path '{path}' is outside project root\n{}. {hint}",
                 report.message
@@ -199,6 +205,11 @@ fn error(input: &RenderInput<'_>) -> String {
             _,
         ) => other(report),
     }
+}
+
+/// Whether the message is about this path: a move has two.
+fn is_outside(path: &str, report: &Report) -> bool {
+    report.message.contains(&format!("`{path}`"))
 }
 
 fn other(report: &Report) -> String {

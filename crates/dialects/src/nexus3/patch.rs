@@ -69,7 +69,7 @@ impl PatchFile {
             Mode::Strict if self.strict_validation => Tolerance::Exact,
             Mode::Strict => Tolerance::TrailingWhitespace,
             Mode::Tolerant => Tolerance::Whitespace,
-            Mode::Fuzzy => Tolerance::Similar { per_mille: (self.fuzzy_threshold * 1000.0).round() as u16 },
+            Mode::Fuzzy => Tolerance::similar(self.fuzzy_threshold),
         }
     }
 
@@ -79,7 +79,7 @@ impl PatchFile {
             strict: self.strict_validation,
             complete_headers: self.mode == Mode::Strict || self.strict_validation,
             absolute_paths: true,
-            strip: None,
+            ..ParseOptions::default()
         }
     }
 }
@@ -122,6 +122,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         .extend(patch.repairs.iter().map(|repair| format!("Diff line {}: {}", repair.line, repair.message)));
     let patch = with_relative_paths(patch, arguments.roots)?;
     let part = part_for(&target, &patch, &mut warnings)?;
+    expect_hunks_for(&target, part)?;
     let operations = operations(&without_rename(part, &mut warnings), &options)?;
     let rules = rules(Format::Unified, options.tolerance);
     let run = if fields.dry_run { Run::Dry } else { Run::Real };
@@ -183,6 +184,35 @@ fn part_for<'p>(
             "Send only the hunks for `target`.",
         )),
     }
+}
+
+/// Refuses a section that would create or delete the target although it names another file, or delete it without listing
+/// its lines. Headers are informational: they cannot decide that the target's text goes.
+fn expect_hunks_for(target: &FilePath, part: &FilePatch) -> Result<(), ParseError> {
+    let (what, has_hunks) = match &part.action {
+        Action::Create { .. } => ("creates", true),
+        Action::Delete { hunks, .. } => ("deletes", !hunks.is_empty()),
+        Action::Update { hunks, .. } if hunks.is_empty() => {
+            return Err(ParseError::new(
+                format!("The diff has no hunks for {target}"),
+                "Only hunks (`@@ -1,2 +1,3 @@` and lines) are applied; modes and renames are not.",
+            ));
+        }
+        Action::Update { .. } | Action::Replace { .. } => return Ok(()),
+    };
+    if let Some(path) = part.path.as_deref().filter(|path| path.rsplit('/').next() != Some(target.name())) {
+        return Err(ParseError::new(
+            format!("The diff {what} {path}, but the target is {target}"),
+            format!("Send a diff that changes lines of {target}, or {path} as `target`."),
+        ));
+    }
+    if !has_hunks {
+        return Err(ParseError::new(
+            format!("The diff deletes {target} without listing its lines"),
+            "Send a diff whose hunks remove every line of the file.",
+        ));
+    }
+    Ok(())
 }
 
 fn moved_to(file: &FilePatch) -> Option<&str> {

@@ -237,7 +237,9 @@ fn push_details(failure: &FailureReport, is_batch: bool, out: &mut Vec<String>) 
         let more = failure.matches > Some(failure.lines.len());
         let mut lines = failure.lines.clone();
         lines.dedup();
-        out.push(format!("{which}found at {}.", line_list(&lines, more)));
+        // These are not lines of the original file, which all other line numbers refer to.
+        let when = if failure.reason.topic() == Topic::Displaced { " after the previous edits" } else { "" };
+        out.push(format!("{which}found at {}{when}.", line_list(&lines, more)));
     }
     // With several matches, the line numbers are enough.
     for candidate in failure.candidates.iter().filter(|_| failure.matches.is_none()) {

@@ -235,7 +235,7 @@ fn stage_file(
                     let step = builder.replace(hash, source)?;
                     let in_place = matches!(step.kind, StepKind::InPlace { .. });
                     staged.steps.push(step);
-                    if in_place { "in_place" } else { "exchange" }
+                    if in_place { Written::IN_PLACE } else { "exchange" }
                 }
                 PathChange::Delete => {
                     builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;

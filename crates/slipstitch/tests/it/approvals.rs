@@ -41,8 +41,8 @@ fn call_with_review(test: &TestWorkspace, dialect: &str, tool: &str, call: &Valu
     assert_eq!(pending.code(), "pending_review", "{dialect} {tool}: {}", pending.message);
     let mut report = test.workspace.accept(pending.proposal.unwrap(), "ada");
     let dialect = builtin().find(dialect).unwrap();
-    let rendered =
-        (dialect.render)(&RenderInput { tool: dialect.tool(tool).unwrap(), call, report: &report });
+    let tool = dialect.tool(tool).unwrap();
+    let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });
     assert_eq!(report.proposal.take(), pending.proposal);
     (rendered.text, report)
 }

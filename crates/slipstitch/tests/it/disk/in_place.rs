@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
+use serde_json::json;
 use slipstitch::HardLinks;
 use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 
-use crate::support::{TestDisk, edited, removed};
+use crate::support::{TestDisk, TestFolder, edited, removed};
 
 #[test]
 fn hard_links_are_refused_broken_or_written_through() {
@@ -31,6 +32,23 @@ fn hard_links_are_refused_broken_or_written_through() {
         }
         assert_eq!((test.text("x").as_str(), test.text("y").as_str()), (x, y), "{rule:?}");
         assert_eq!(test.listing(), ["x", "y"]);
+    }
+}
+
+#[test]
+fn the_answer_says_that_a_file_was_written_in_place() {
+    let test = TestFolder::new();
+    fs::write(test.config(), "[files]\nhard_links = \"write-through\"\n").unwrap();
+    for name in ["x", "z"] {
+        test.put(name, "text\n");
+    }
+    fs::hard_link(test.at("x"), test.at("y")).unwrap();
+    let workspace = test.open_session("s");
+    for (path, expected) in [("x", true), ("z", false)] {
+        let call = json!({"path": path, "old_text": "text", "new_text": "new"});
+        let answer = workspace.call("native", "edit_file", call);
+        assert!(answer.report.is_success(), "{}", answer.text);
+        assert_eq!(answer.text.contains("written in place"), expected, "{}", answer.text);
     }
 }
 
