@@ -7,6 +7,9 @@ use crate::streams::StyledText;
 /// Writes `diff` with colours. It counts the lines of each hunk, because a removed line that starts with `--` looks
 /// like a file header.
 pub(crate) fn write_colored(diff: &[u8], out: &mut StyledText) {
+    if !out.has_color() {
+        return out.text(diff);
+    }
     let (mut old, mut new) = (0usize, 0usize);
     for line in diff.split_inclusive(|&byte| byte == b'\n') {
         let style = if old == 0 && new == 0 {

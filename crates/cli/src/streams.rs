@@ -25,6 +25,11 @@ impl StyledText {
         Self { use_color, escape_controls, bytes: Vec::new() }
     }
 
+    /// Whether styles have an effect.
+    pub(crate) fn has_color(&self) -> bool {
+        self.use_color
+    }
+
     /// Adds text.
     pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) {
         if self.escape_controls {

@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use blocks::Blocks;
 pub use content::{Content, FileContent, FileId, Meta};
 pub use set::Snapshots;
+use slipstitch_text::display::decode_lossy;
 pub use source::{ContentSource, LargeFile};
 
 use slipstitch_text::{
@@ -283,7 +284,7 @@ impl Snapshot {
         match View::new(bytes, self.encoding, 0).0 {
             View::Decoded(decoded) => decoded.into_text(),
             View::Raw { .. } => bytes.to_vec(),
-            View::Crlf { .. } => String::from_utf8_lossy(bytes).replace("\r\n", "\n").into_bytes(),
+            View::Crlf { .. } => decode_lossy(bytes).replace("\r\n", "\n").into_bytes(),
         }
     }
 
@@ -364,10 +365,8 @@ impl Snapshot {
         let without_newline =
             |bytes: &[u8]| bytes.len() - if bytes.ends_with(newline.as_bytes()) { newline.len() } else { 0 };
         match self.text_in(self.line_span(line)) {
-            Cow::Borrowed(bytes) => String::from_utf8_lossy(&bytes[..without_newline(bytes)]),
-            Cow::Owned(bytes) => {
-                String::from_utf8_lossy(&bytes[..without_newline(&bytes)]).into_owned().into()
-            }
+            Cow::Borrowed(bytes) => decode_lossy(&bytes[..without_newline(bytes)]),
+            Cow::Owned(bytes) => decode_lossy(&bytes[..without_newline(&bytes)]).into_owned().into(),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::env;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -111,21 +111,31 @@ impl ServerLocations {
     fn candidate_paths(&self, also: Option<&str>) -> Vec<PathBuf> {
         let names: Vec<&str> =
             also.into_iter().chain(self.names.iter().map(String::as_str)).chain([DEFAULT_SERVER]).collect();
-        let folders: Vec<&PathBuf> = self.socket_folders.iter().chain(&self.file_folders).collect();
+        // Most of the folders do not exist, and then nothing in them has to be looked for.
+        let folders = self.socket_folders.iter().chain(&self.file_folders);
+        let folders: Vec<(&PathBuf, Vec<PathBuf>)> =
+            folders.filter_map(|folder| Some((folder, list_existing(folder)?))).collect();
         let mut paths = Vec::new();
         for name in names {
             match name.contains('/') {
                 true => paths.push(name.into()),
-                false => paths.extend(folders.iter().map(|folder| folder.join(name))),
+                false => paths.extend(folders.iter().map(|(folder, _)| folder.join(name))),
             }
         }
-        for folder in folders {
-            let mut found: Vec<PathBuf> =
-                fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        for (_, mut found) in folders {
             found.sort();
             paths.append(&mut found);
         }
         paths
+    }
+}
+
+/// What is in a folder, as far as that can be read; `None` if there is no such folder.
+fn list_existing(folder: &Path) -> Option<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Some(entries.flatten().map(|entry| entry.path()).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(Vec::new()),
     }
 }
 

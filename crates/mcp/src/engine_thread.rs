@@ -5,11 +5,18 @@
 //! have piped so many requests that reading them took long. So the time of the thread that works on the call counts.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+
+thread_local! {
+    /// Where the system says how long the current thread has computed.
+    static STATISTICS: Option<Arc<Path>> = fs::read_link("/proc/thread-self")
+        .ok()
+        .map(|own| Path::new("/proc").join(own).join("schedstat").into());
+}
 
 /// The thread on which the engine works on a call, once it has started.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +25,7 @@ pub(crate) struct EngineThread(Arc<OnceLock<Start>>);
 #[derive(Debug)]
 struct Start {
     /// Where the system says how long the thread has computed.
-    statistics: Option<PathBuf>,
+    statistics: Option<Arc<Path>>,
     /// How long it had computed before, for other calls.
     thread: Duration,
     process: Duration,
@@ -27,9 +34,8 @@ struct Start {
 impl EngineThread {
     /// Notes that the call starts on the current thread.
     pub(crate) fn start(&self) {
-        let own = fs::read_link("/proc/thread-self").ok();
         self.0.get_or_init(|| Start {
-            statistics: own.map(|own| Path::new("/proc").join(own).join("schedstat")),
+            statistics: STATISTICS.with(Clone::clone),
             thread: cpu_time(ClockId::ThreadCPUTime),
             process: cpu_time(ClockId::ProcessCPUTime),
         });

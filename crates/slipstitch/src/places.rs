@@ -6,11 +6,12 @@
 
 mod git_places;
 mod neighbours;
+mod place;
+mod state_files;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -19,9 +20,10 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
-use crate::state;
-use git_places::{GitPlaces, ResolvedPlaces};
-use neighbours::Neighbours;
+use git_places::{CurrentPlaces, GitPlaces};
+use neighbours::{NeighbourSearch, Neighbours};
+use place::Place;
+use state_files::StateFiles;
 
 /// Finds protected places on the disk.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ pub(crate) struct DiskPlaces {
     roots: Vec<PathBuf>,
     /// The files that the settings were read from, or would be if they existed.
     settings: Vec<PathBuf>,
-    state: PathBuf,
+    state: StateFiles,
     git: GitPlaces,
     neighbours: Neighbours,
 }
@@ -39,6 +41,7 @@ impl DiskPlaces {
     pub(crate) fn new(roots: Vec<PathBuf>, settings: Vec<PathBuf>, state: PathBuf) -> Self {
         // A relative path must not change its meaning with the working folder.
         let settings = settings.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect();
+        let state = StateFiles::new(state);
         Self { roots, settings, state, git: GitPlaces::default(), neighbours: Neighbours::default() }
     }
 
@@ -53,7 +56,8 @@ impl DiskPlaces {
 impl ProtectedPlaces for DiskPlaces {
     fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
         let absolute = |touched: &TouchedPath<'_>| self.absolute(touched.real);
-        let created: Vec<PathBuf> = touched.iter().filter(|one| one.remains).map(absolute).collect();
+        let mut created: Vec<PathBuf> = touched.iter().filter(|one| one.remains).map(absolute).collect();
+        created.sort();
         let mut survey = Survey::new(self, created);
         touched.iter().map(|one| survey.find(&absolute(one), one.id)).collect()
     }
@@ -62,35 +66,35 @@ impl ProtectedPlaces for DiskPlaces {
 /// What one call asks about the disk, each thing once: the files of a call mostly share their folders.
 struct Survey<'a> {
     places: &'a DiskPlaces,
-    /// The files that will exist once the call is done.
+    /// The files that will exist once the call is done, sorted.
     created: Vec<PathBuf>,
-    own: OwnFiles,
-    folders: HashMap<PathBuf, Rc<FolderPlaces>>,
-    /// By the repository's folder; `None` for what applies outside of repositories.
-    git: HashMap<Option<PathBuf>, Rc<ResolvedPlaces>>,
-}
-
-/// Our own files.
-struct OwnFiles {
     /// The files in the state folder.
     state: Vec<FileId>,
-    /// The settings files with symlinks resolved.
-    settings: Vec<(PathBuf, Option<FileId>)>,
+    settings: Vec<Place>,
+    folders: HashMap<PathBuf, Rc<FolderPlaces>>,
+    neighbours: NeighbourSearch<'a>,
+    /// By the repository's folder; `None` for what applies outside of repositories.
+    git: HashMap<Option<PathBuf>, Rc<CurrentPlaces>>,
 }
 
 /// What applies to all files in a folder.
 struct FolderPlaces {
     is_in_repository: bool,
-    git: Vec<Rc<ResolvedPlaces>>,
+    git: Vec<Rc<CurrentPlaces>>,
 }
 
 impl<'a> Survey<'a> {
     fn new(places: &'a DiskPlaces, created: Vec<PathBuf>) -> Self {
-        let own = OwnFiles {
-            state: file_ids_in(&places.state),
-            settings: places.settings.iter().map(|file| (state::resolve(file), file_id(file))).collect(),
-        };
-        Self { places, created, own, folders: HashMap::new(), git: HashMap::new() }
+        let settings = places.settings.iter().cloned();
+        Self {
+            places,
+            created,
+            state: places.state.ids(),
+            settings: settings.map(|file| Place::new(file, PlaceKind::Settings)).collect(),
+            folders: HashMap::new(),
+            neighbours: places.neighbours.search(&places.roots),
+            git: HashMap::new(),
+        }
     }
 
     fn find(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
@@ -101,50 +105,41 @@ impl<'a> Survey<'a> {
         if folder.is_in_repository {
             return Some(PlaceKind::GitRepository);
         }
-        folder
-            .git
-            .iter()
-            .find_map(|places| places.find(path, id))
-            .or_else(|| self.find_by_neighbours(path, id))
+        folder.git.iter().find_map(|places| places.find(path, id))
     }
 
-    /// Whether a repository next to the path's folders runs or obeys what is there.
-    fn find_by_neighbours(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        let places = self.places;
-        let neighbours = places.neighbours.find(path, &places.roots);
-        neighbours.iter().find_map(|repository| self.resolve_git(Some(repository)).find(path, id))
-    }
-
-    /// Whether a path leads to one of our own files. A different spelling or a symlink leads to the same resolved path,
-    /// and a hard link to the same file.
+    /// Whether a path leads to one of our own files. A hard link leads to the same file.
     fn find_own(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        if path.starts_with(&self.places.state) || id.is_some_and(|id| self.own.state.contains(&id)) {
+        if path.starts_with(&self.places.state.folder) || id.is_some_and(|id| self.state.contains(&id)) {
             return Some(PlaceKind::State);
         }
-        let is_same =
-            |(file, file_id): &(PathBuf, Option<FileId>)| file == path || id.is_some() && *file_id == id;
-        self.own.settings.iter().any(is_same).then_some(PlaceKind::Settings)
+        let is_here = |file: &Place| file.is_file(id) || file.contains(path, id);
+        self.settings.iter().any(is_here).then_some(PlaceKind::Settings)
     }
 
     fn folder(&mut self, folder: &Path) -> Rc<FolderPlaces> {
         if let Some(known) = self.folders.get(folder) {
             return Rc::clone(known);
         }
-        let repositories: Vec<_> = folder.ancestors().filter_map(Repository::at).collect();
-        let git = match repositories.is_empty() {
-            true => vec![self.resolve_git(None)],
-            false => repositories.iter().map(|repository| self.resolve_git(Some(repository))).collect(),
+        let own: Vec<_> = folder.ancestors().filter_map(Repository::at).collect();
+        let mut git = match own.is_empty() {
+            true => vec![self.find_git(None)],
+            false => own.iter().map(|repository| self.find_git(Some(repository))).collect(),
         };
+        // A repository next to the folder, or next to one above it, may run or obey what is there.
+        for repository in self.neighbours.find(folder) {
+            git.push(self.find_git(Some(&repository)));
+        }
         let found = Rc::new(FolderPlaces { is_in_repository: self.is_in_repository(folder), git });
         self.folders.insert(folder.to_owned(), Rc::clone(&found));
         found
     }
 
     /// What Git runs or obeys, by the configuration of a repository and of the user.
-    fn resolve_git(&mut self, repository: Option<&Repository>) -> Rc<ResolvedPlaces> {
+    fn find_git(&mut self, repository: Option<&Repository>) -> Rc<CurrentPlaces> {
         let key = repository.map(|found| found.own.clone());
-        let resolve = || Rc::new(self.places.git.resolve(repository));
-        Rc::clone(self.git.entry(key).or_insert_with(resolve))
+        let find = || Rc::new(self.places.git.find(repository));
+        Rc::clone(self.git.entry(key).or_insert_with(find))
     }
 
     /// Whether a folder is in one that Git takes for a repository, or will once the created files exist.
@@ -154,23 +149,14 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The regular files in a folder.
-fn file_ids_in(folder: &Path) -> Vec<FileId> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    files.filter_map(|entry| file_id(&entry.path())).collect()
-}
-
-fn file_id(path: &Path) -> Option<FileId> {
-    let found = std::fs::metadata(path).ok()?;
-    Some(FileId { device: found.dev(), inode: found.ino() })
-}
-
 /// Whether a folder has what Git requires of a repository: `HEAD`, and either `objects` and `refs` or a pointer to them.
+/// `created` is sorted.
 fn is_git_folder(folder: &Path, created: &[PathBuf]) -> bool {
     let exists = |name: &str| {
         let path = folder.join(name);
-        std::fs::symlink_metadata(&path).is_ok() || created.iter().any(|file| file.starts_with(&path))
+        // What is in a folder comes right after it.
+        let next = created.get(created.partition_point(|file| *file < path));
+        next.is_some_and(|file| file.starts_with(&path)) || std::fs::symlink_metadata(&path).is_ok()
     };
     exists("HEAD") && (exists("objects") && exists("refs") || exists("commondir"))
 }

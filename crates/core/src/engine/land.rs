@@ -14,6 +14,7 @@ use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes, StoredProposal};
 use crate::report::{LogEntry, Report, unified_diff};
 use crate::snapshot::Snapshots;
+use slipstitch_text::display::decode_lossy;
 
 /// Which guards check a change.
 pub(super) enum GuardMode<'a> {
@@ -110,7 +111,7 @@ impl Engine<'_> {
             kind: landing.kind,
             description: landing.description,
             labels: landing.labels,
-            diff: String::from_utf8_lossy(&diff).into_owned(),
+            diff: decode_lossy(&diff).into_owned(),
         };
         let approved = match approve(checked, &label, approver) {
             Err(Declined::Pending { how, checked }) => {

@@ -5,6 +5,7 @@ use crate::path::FilePath;
 use crate::ports::journal::{Journal, JournalError};
 use crate::report::{OMITTED_DIFF, unified_diff_of};
 use crate::snapshot::Snapshots;
+use slipstitch_text::display::decode_lossy;
 
 /// Whether the text of a file is private: by its name, or by the name that a symlink leads to.
 pub(super) fn is_private(journal: &dyn Journal, path: &FilePath, real: &FilePath) -> bool {
@@ -31,7 +32,7 @@ pub(super) fn diff_to_keep(
         return diff;
     }
     let diff = unified_diff_of(others, snapshots, context);
-    let mut kept = String::from_utf8_lossy(&diff).into_owned();
+    let mut kept = decode_lossy(&diff).into_owned();
     for file in private {
         kept.push_str(&format!("{OMITTED_DIFF}`{}` is private)\n", file.path));
     }

@@ -344,27 +344,78 @@ fn find_unique(text: &str, snapshot: &Snapshot) -> Option<usize> {
 /// Lines that share at least half the words of the request's longest line.
 fn lines_sharing_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return Vec::new() };
-    let mut words: Vec<&str> = words(longest).collect();
-    words.sort_unstable();
-    words.dedup();
-    if words.is_empty() {
+    let mut wanted_words = WantedWords::new(longest);
+    if wanted_words.len() == 0 {
         return Vec::new();
     }
     let text = snapshot.text();
     let mut best: Vec<(usize, usize)> = Vec::new(); // shared words, line
     for (number, line) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
-        let line = String::from_utf8_lossy(line);
-        let mut seen: Vec<&str> =
-            self::words(&line).filter(|word| words.binary_search(word).is_ok()).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        if seen.len() * 2 >= words.len() {
-            best.push((seen.len(), number + 1));
+        let shared = wanted_words.count_in(line);
+        if shared * 2 >= wanted_words.len() {
+            best.push((shared, number + 1));
             best.sort_by_key(|&(shared, line)| (std::cmp::Reverse(shared), line));
             best.truncate(MAX_CANDIDATES);
         }
     }
     best.into_iter().map(|(_, line)| Lines { start: line, count: 1 }).collect()
+}
+
+/// The words of a line that others are compared with.
+struct WantedWords<'w> {
+    /// Sorted, each once.
+    words: Vec<&'w str>,
+    /// Which of them the current line has.
+    seen: Vec<bool>,
+    /// The lengths of the words, as bits: most other words have none of them.
+    lengths: u64,
+}
+
+impl<'w> WantedWords<'w> {
+    fn new(line: &'w str) -> Self {
+        let mut words: Vec<&str> = words(line).collect();
+        words.sort_unstable();
+        words.dedup();
+        let lengths = words.iter().fold(0, |bits, word| bits | length_bit(word.len()));
+        Self { seen: vec![false; words.len()], words, lengths }
+    }
+
+    fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// How many of the words a line has.
+    fn count_in(&mut self, line: &[u8]) -> usize {
+        self.seen.fill(false);
+        match std::str::from_utf8(line) {
+            // Most lines: no character has to be decoded.
+            Ok(line) if line.is_ascii() => {
+                let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                for word in line.as_bytes().split(|byte| !is_word(byte)) {
+                    self.note(word);
+                }
+            }
+            Ok(line) => words(line).for_each(|word| self.note(word.as_bytes())),
+            Err(_) => {
+                words(&String::from_utf8_lossy(line)).for_each(|word| self.note(word.as_bytes()));
+            }
+        }
+        self.seen.iter().filter(|seen| **seen).count()
+    }
+
+    fn note(&mut self, word: &[u8]) {
+        if self.lengths & length_bit(word.len()) == 0 {
+            return;
+        }
+        if let Ok(at) = self.words.binary_search_by(|wanted| wanted.as_bytes().cmp(word)) {
+            self.seen[at] = true;
+        }
+    }
+}
+
+/// A bit for a length; long words share one.
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

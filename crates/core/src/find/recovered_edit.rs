@@ -11,6 +11,7 @@ use super::resolved_edit::{Part, Parts, ResolvedEdit, encode_at, replace};
 use crate::change::{DifferenceKind, Rung};
 use crate::plan::{EditRules, NewlineStyle, Run, Tolerance};
 use crate::snapshot::Snapshot;
+use slipstitch_text::display::decode_lossy;
 use slipstitch_text::display::{join_items, truncate_chars};
 use slipstitch_text::{Span, canonical};
 
@@ -126,7 +127,7 @@ fn apply_parts(
     snapshot: &Snapshot,
 ) -> Result<ResolvedEdit, Reason> {
     let text = snapshot.text();
-    let kept = |from: usize, to: usize| canonical(&String::from_utf8_lossy(&text[from..to])).into_owned();
+    let kept = |from: usize, to: usize| canonical(&decode_lossy(&text[from..to])).into_owned();
     let mut new = String::new();
     let mut copied = at.start();
     let mut parts = Vec::with_capacity(changes.len());

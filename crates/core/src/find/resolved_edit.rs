@@ -7,6 +7,7 @@ use super::error::Reason;
 use crate::change::{DifferenceKind, Rung};
 use crate::plan::{EditRules, LineRange, NewlineStyle, OmittedNewline};
 use crate::snapshot::Snapshot;
+use slipstitch_text::display::decode_lossy;
 use slipstitch_text::{Span, canonical, diff_lines};
 
 /// An operation with its place in the file and its new text.
@@ -139,7 +140,7 @@ pub(super) fn replace(
 /// text starts with, or it repeats the indentation that precedes the old text on its line.
 fn keep_line_start(at: Span, new: &str, snapshot: &Snapshot) -> Option<(String, String)> {
     let old = snapshot.text_in(at);
-    let old = String::from_utf8_lossy(&old);
+    let old = decode_lossy(&old);
     let old = canonical(&old);
     let line = snapshot.line_of(at.start());
     if let Some(rest) = old.strip_prefix('\n') {

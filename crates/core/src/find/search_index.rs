@@ -15,6 +15,7 @@ use super::punctuation::line_key;
 use crate::change::Lines;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
+use slipstitch_text::display::decode_lossy;
 
 /// The non-blank lines of a file. Computed once and shared by all searches in it.
 pub(super) struct IndexedLines {
@@ -82,7 +83,7 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
 /// The [`squashed_hash`] of a line's key; `None` if the line is blank. `scratch` is a buffer.
 fn squashed_line_hash(line: &[u8], scratch: &mut Vec<u8>) -> Option<u64> {
     if !line.is_ascii() {
-        let decoded = String::from_utf8_lossy(line);
+        let decoded = decode_lossy(line);
         let key = line_key(&decoded);
         return (!key.is_empty()).then(|| squashed_hash(&key));
     }
@@ -199,7 +200,7 @@ impl<'a> SearchIndex<'a> {
     /// A line without its newline.
     pub(super) fn text(&self, at: usize) -> Cow<'a, str> {
         let Line { start, end, .. } = *self.line(at);
-        String::from_utf8_lossy(&self.snapshot.text()[start..end])
+        decode_lossy(&self.snapshot.text()[start..end])
     }
 
     /// Whether a line has this [`line_key`].

@@ -3,6 +3,7 @@
 use super::{GuardInput, Verdict};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
+use slipstitch_text::display::decode_lossy;
 
 /// How much of the start of the file is searched.
 const HEAD_BYTES: usize = 4096;
@@ -85,7 +86,7 @@ fn find_mark(snapshot: &Snapshot) -> Option<&'static str> {
     }
     let text = snapshot.text_in(Span::new(0, snapshot.text_len().min(HEAD_BYTES)));
     let end = memchr::memchr_iter(b'\n', &text).nth(HEAD_LINES - 1).unwrap_or(text.len());
-    find_mark_in(&String::from_utf8_lossy(&text[..end]))
+    find_mark_in(&decode_lossy(&text[..end]))
 }
 
 /// The mark in the comments of a text's first lines. Code does not count: a program that writes or searches for such

@@ -7,6 +7,7 @@ use crate::plan::Operation;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::HunkLine;
 use slipstitch_text::diff_line_slices;
+use slipstitch_text::display::decode_lossy;
 
 /// Phrases of placeholders, next to an ellipsis, in lower case.
 const PHRASES: &[&str] = &[
@@ -54,21 +55,37 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
 
 /// A line of dots alone that the new text has where the old text has other lines: it would delete them.
 fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> Option<String> {
-    let (old, new) = replaced_and_new(operation, snapshot)?;
-    let (old, new): (Vec<&str>, Vec<&str>) =
-        (old.lines().map(str::trim).collect(), new.lines().map(str::trim).collect());
     // In a whole file, three dots can be an empty body; only dots in a comment are certain.
     let is_whole = matches!(operation, Operation::Overwrite { .. });
     let is_dots = |line: &str| is_dots(line) && !(is_whole && line.starts_with('.'));
-    if !new.iter().any(|line| is_dots(line)) {
+    // Almost no text has such a line, and then the texts need not be compared.
+    if !new_lines(operation).any(|line| is_dots(line.trim())) {
         return None;
     }
+    let (old, new) = replaced_and_new(operation, snapshot)?;
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (old.lines().map(str::trim).collect(), new.lines().map(str::trim).collect());
     // An empty body may become another empty body: `pass` and `...` mean the same in Python.
     let says_something = |line: &&str| !line.is_empty() && *line != "pass" && !is_dots(line);
     diff_line_slices(&old, &new).into_iter().find_map(|(removed, added)| {
         let dots = new[added].iter().find(|line| is_dots(line))?;
         old[removed].iter().any(says_something).then(|| (*dots).to_owned())
     })
+}
+
+/// The lines that an operation puts where it replaces others.
+fn new_lines(operation: &Operation) -> Box<dyn Iterator<Item = &str> + '_> {
+    match operation {
+        Operation::Replace { new, .. }
+        | Operation::ReplaceAt { new, .. }
+        | Operation::ReplaceLines { new, .. } => Box::new(new.lines()),
+        Operation::Overwrite { content, .. } => Box::new(content.lines()),
+        // A line of a hunk may have a `\r` inside, which ends no line here either.
+        Operation::Hunk(hunk) | Operation::HunkAt { hunk, .. } => {
+            Box::new(hunk.new_lines().map(|line| line.text.as_str()))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
 }
 
 /// The text that an operation replaces, and the text that it puts there.
@@ -94,7 +111,7 @@ fn replaced_and_new<'t>(
         }
         Operation::Overwrite { content, .. } => {
             let snapshot = snapshot.filter(|snapshot| snapshot.text_len() <= MAX_COMPARED_BYTES)?;
-            let old = String::from_utf8_lossy(snapshot.text()).into_owned();
+            let old = decode_lossy(snapshot.text()).into_owned();
             Some((old.into(), content.into()))
         }
         _ => None,
@@ -122,6 +139,10 @@ fn is_dots(line: &str) -> bool {
     let line = line.strip_prefix("pass").filter(|rest| rest.trim_start().starts_with('#')).unwrap_or(line);
     let line = line.strip_prefix("REM ").or_else(|| line.strip_prefix("dnl ")).unwrap_or(line);
     let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\'']);
+    // Most lines are code. Only a comment may have words next to the dots.
+    if !is_comment && line.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+        return false;
+    }
     let body = line.trim_matches(MARKERS).trim_matches(['"', '\'', ' ', '>', '<']);
     let dots: String = body.chars().filter(|c| *c != ' ').collect();
     let bare = body.trim_matches(['.', '…', ' ']).to_lowercase();
@@ -140,6 +161,10 @@ fn is_dots(line: &str) -> bool {
 fn is_placeholder(line: &str) -> bool {
     let body = line.trim_start_matches(['/', '#', '-', ';', '*', '<', '!', '%', '(', '[', '{', ' ']);
     let is_comment = body.len() < line.len();
+    // Most lines are code.
+    if !is_comment && !line.starts_with("...") && !line.starts_with('…') {
+        return false;
+    }
     let body = body.trim_end_matches(['/', '-', '*', '>', ')', ']', '}', ' ']).to_lowercase();
     let starts = body.starts_with("...") || body.starts_with('…');
     let ends = body.ends_with("...") || body.ends_with('…');

@@ -297,7 +297,7 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
     let mut at = 0;
     while at < splices.len() {
         let start = line_start(old, splices[at].at.start());
-        let mut new = Vec::new();
+        let mut new = Vec::with_capacity(splices[at].at.start() - start + splices[at].insert.len() + 80);
         let mut done = start; // the old text is processed up to here
         let mut next_line_end = 0; // the end of a line of the old text that was already searched for
         let end = loop {
@@ -313,11 +313,16 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
             }
         };
         new.extend_from_slice(&old[done..end]);
-        for swap in diff_lines(&old[start..end], &new) {
-            edits.push(LineEdit {
-                old: start + swap.old.start..start + swap.old.end,
-                new: new[swap.new].to_vec(),
-            });
+        let changed = diff_lines(&old[start..end], &new);
+        let in_file = |lines: &Range<usize>| start + lines.start..start + lines.end;
+        match &changed[..] {
+            // Mostly, all of it has changed.
+            [all] if all.new == (0..new.len()) => edits.push(LineEdit { old: in_file(&all.old), new }),
+            changed => edits.extend(
+                changed
+                    .iter()
+                    .map(|one| LineEdit { old: in_file(&one.old), new: new[one.new.clone()].to_vec() }),
+            ),
         }
     }
     edits
@@ -440,13 +445,16 @@ fn hunk_body(old: &[u8], group: &[LineEdit], start: usize, end: usize) -> (Vec<u
 }
 
 fn push_lines(sign: u8, text: &[u8], out: &mut Vec<u8>) -> usize {
-    let mut count = 0;
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
+    let (mut count, mut at) = (0, 0);
+    for newline in memchr::memchr_iter(b'\n', text) {
         out.push(sign);
-        out.extend_from_slice(line);
-        if !line.ends_with(b"\n") {
-            out.extend_from_slice(b"\n\\ No newline at end of file\n");
-        }
+        out.extend_from_slice(&text[at..=newline]);
+        (count, at) = (count + 1, newline + 1);
+    }
+    if at < text.len() {
+        out.push(sign);
+        out.extend_from_slice(&text[at..]);
+        out.extend_from_slice(b"\n\\ No newline at end of file\n");
         count += 1;
     }
     count

@@ -1,6 +1,7 @@
 //! Parts of texts that reports show.
 
 use slipstitch_text::Span;
+use slipstitch_text::display::decode_lossy;
 use slipstitch_text::display::truncate_bytes;
 
 /// How much of a text is shown.
@@ -24,7 +25,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.by_ref().take(MAX_LINES) {
-        let line = String::from_utf8_lossy(line);
+        let line = decode_lossy(line);
         if let Some((start, _)) = truncate_bytes(&line, MAX_BYTES.saturating_sub(out.len())) {
             out.push_str(start);
             out.push('…');

@@ -54,9 +54,22 @@ pub(super) fn set_attributes(
     to: &File,
     wanted: &Attributes,
 ) -> Result<(), WorkspaceError> {
-    set_owner(path, action, to, wanted)?;
-    set_xattrs(path, action, to, &wanted.extended)?;
-    ensure_mode(path, to, wanted.mode)
+    let have = to.metadata().map_err(|error| io_error(path, action, error))?;
+    let owner = set_owner(path, action, to, &have, wanted)?;
+    let extended = set_xattrs(path, action, to, &wanted.extended)?;
+    match (owner, extended) {
+        (Outcome::Unchanged, Outcome::Unchanged) if have.mode() & 0o7777 == wanted.mode & 0o7777 => Ok(()),
+        (Outcome::Unchanged, Outcome::Unchanged) => change_mode(path, to, wanted.mode),
+        // A new owner or access list may have changed the mode.
+        _ => ensure_mode(path, to, wanted.mode),
+    }
+}
+
+/// Whether an attribute was already as wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Unchanged,
+    Changed,
 }
 
 /// Refuses attributes that this process cannot give to a file it creates, as far as that is known beforehand.
@@ -75,17 +88,13 @@ pub(super) fn ensure_mode(path: &FilePath, file: &File, mode: u32) -> Result<(),
     if mode_of(path, file)? == mode & 0o7777 {
         return Ok(());
     }
-    set_mode(path, file, mode)?;
-    check_mode(path, file, mode)
+    change_mode(path, file, mode)
 }
 
-fn set_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceError> {
+/// Changes the permission bits, and checks that this took effect: systems silently clear bits that the caller may not set.
+fn change_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceError> {
     fchmod(file, Mode::from_raw_mode((mode & 0o7777) as RawMode))
-        .map_err(|errno| io_error(path, "write", errno))
-}
-
-/// Checks that chmod took effect: systems silently clear bits that the caller may not set.
-fn check_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceError> {
+        .map_err(|errno| io_error(path, "write", errno))?;
     let (want, have) = (mode & 0o7777, mode_of(path, file)?);
     if want == have {
         return Ok(());
@@ -106,17 +115,17 @@ fn set_owner(
     path: &FilePath,
     action: &'static str,
     to: &File,
+    have: &Metadata,
     wanted: &Attributes,
-) -> Result<(), WorkspaceError> {
+) -> Result<Outcome, WorkspaceError> {
     let failed = |error: io::Error| io_error(path, action, error);
-    let have = to.metadata().map_err(failed)?;
     let owner = (have.uid() != wanted.owner).then(|| Uid::from_raw(wanted.owner));
     let group = (have.gid() != wanted.group).then(|| Gid::from_raw(wanted.group));
     if owner.is_none() && group.is_none() {
-        return Ok(());
+        return Ok(Outcome::Unchanged);
     }
     match fchown(to, owner, group) {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(Outcome::Changed),
         Err(Errno::PERM) if owner.is_some() => Err(refused(path, action, owner_reason(action, wanted))),
         Err(Errno::PERM) if action == "create" => {
             let reason = format!("it belonged to group {}, and only root can restore that", wanted.group);
@@ -142,12 +151,14 @@ fn set_xattrs(
     action: &'static str,
     to: &File,
     wanted: &[(Vec<u8>, Vec<u8>)],
-) -> Result<(), WorkspaceError> {
+) -> Result<Outcome, WorkspaceError> {
+    let mut outcome = Outcome::Unchanged;
     for name in xattr_names(to).map_err(|errno| io_error(path, "read", errno))? {
         // `to` may have inherited an ACL from the folder's default ACL.
         let is_wanted = wanted.iter().any(|(wanted, _)| wanted == name.as_bytes());
         if !is_wanted && name.as_bytes().starts_with(b"system.posix_acl") {
             fremovexattr(to, &name).map_err(|errno| io_error(path, action, errno))?;
+            outcome = Outcome::Changed;
         }
     }
     for (name, value) in wanted {
@@ -160,8 +171,9 @@ fn set_xattrs(
             let name = name.to_string_lossy();
             refused(path, action, format!("its attribute `{name}` cannot be {kept}: {errno}"))
         })?;
+        outcome = Outcome::Changed;
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// Whether the system computes this attribute from the file's content.

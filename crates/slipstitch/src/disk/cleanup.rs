@@ -16,7 +16,7 @@ use rustix::fs::AtFlags;
 use serde::{Deserialize, Serialize};
 
 use super::lookup::Location;
-use super::roots::{RootedPath, Roots, handle_path};
+use super::roots::{FolderPaths, RootedPath, Roots, handle_path};
 use super::temp_name::{PREFIX, random_name};
 use crate::private_files;
 
@@ -31,6 +31,7 @@ pub(super) struct CleanupFolder {
 pub(super) struct CleanupList<'a> {
     folder: &'a CleanupFolder,
     file: Option<(PathBuf, File)>,
+    paths: FolderPaths,
 }
 
 /// One line of a list.
@@ -48,7 +49,7 @@ impl CleanupFolder {
     }
 
     pub(super) fn new_list(&self) -> CleanupList<'_> {
-        CleanupList { folder: self, file: None }
+        CleanupList { folder: self, file: None, paths: FolderPaths::default() }
     }
 
     /// Removes what dead processes have left beneath `roots` and in `backups`. A list with entries that
@@ -118,8 +119,11 @@ fn unlink(path: &RootedPath<'_>, flags: AtFlags) -> io::Result<bool> {
 impl CleanupList<'_> {
     /// Adds a temporary file that is about to be created.
     pub(super) fn add_temp(&mut self, location: &Location) -> io::Result<()> {
-        match handle_path(&*location.dir) {
-            Some(folder) => self.add_file(&folder.join(&location.name)),
+        match self.paths.path_of(&location.dir) {
+            Some(folder) => {
+                let path = folder.join(&location.name);
+                self.add_file(&path)
+            }
             // Without its path it could not be found again. It is still removed if the process ends normally.
             None => Ok(()),
         }

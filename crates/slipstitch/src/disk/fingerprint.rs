@@ -11,6 +11,7 @@ use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
 use super::copy;
+use super::inodes::are_inodes_stable;
 use super::lookup::{FoundFile, Location};
 
 /// The coarsest resolution of time stamps that is expected: two writes this close may get the same one.
@@ -44,7 +45,7 @@ pub(super) struct Sighting {
     is_unmodified: bool,
 }
 
-/// Whether the inode shows that a file is another one.
+/// Whether the inode shows that a file is another one, on file systems where it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InodeCheck {
     On,
@@ -140,7 +141,8 @@ impl Fingerprint {
         inodes: InodeCheck,
     ) -> Displaced {
         let Some((identity, _)) = identity_at(location) else { return Displaced::OtherFile };
-        if inodes == InodeCheck::On && !identity.is_same_file(&seen.identity) {
+        let is_same_inode = identity.is_same_file(&seen.identity);
+        if inodes == InodeCheck::On && !is_same_inode && are_inodes_stable(location) {
             return Displaced::OtherFile;
         }
         if seen.is_unmodified && identity == seen.identity {

@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -177,7 +177,7 @@ impl LockFolder {
                 return Err(WorkspaceError::Unsettled((*path).clone()));
             }
             // The name is only information for those who wait: a full disk must not fail the change here.
-            let _ = write_text(&file, &this_process());
+            let _ = write_text(&file, this_process());
             held.files.push(file);
         }
         Ok(held)
@@ -243,8 +243,9 @@ pub fn sweep_locks(folder: &Path) -> io::Result<usize> {
     Ok(removed)
 }
 
-fn this_process() -> String {
-    format!("process {}", std::process::id())
+fn this_process() -> &'static str {
+    static NAME: LazyLock<String> = LazyLock::new(|| format!("process {}", std::process::id()));
+    &NAME
 }
 
 /// Replaces the text of a lock file.

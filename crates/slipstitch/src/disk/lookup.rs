@@ -5,15 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Statx, StatxFlags};
 use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_core::snapshot::FileId;
 
 use super::error::{dangling_symlink, io_error, is_escape, not_regular};
 use super::roots::{Root, RootedPath, Roots};
@@ -30,9 +32,37 @@ pub(super) struct Location {
 
 /// What a path leads to.
 #[derive(Debug)]
-pub(super) enum Lookup {
-    File(FoundFile),
+pub(super) enum Lookup<F = FoundFile> {
+    File(F),
     Missing(MissingFile),
+}
+
+/// A file that a lookup found, open or not.
+pub(super) trait Found: Sized {
+    /// Takes what was seen at a location; `None` if it has just been removed or become a symlink.
+    fn take(seen: SeenFile<'_>) -> Result<Option<Self>, WorkspaceError>;
+
+    fn location(&self) -> &Location;
+
+    /// Which file it is, if it has several names.
+    fn shared_id(&self) -> Option<FileId>;
+}
+
+/// A regular file at the end of a path, which is not open yet.
+#[derive(Debug)]
+pub(super) struct SeenFile<'a> {
+    location: Location,
+    stat: Stat,
+    via_symlink: bool,
+    path: &'a FilePath,
+    action: &'static str,
+}
+
+/// A regular file that was not opened.
+#[derive(Debug)]
+pub(super) struct FoundName {
+    location: Location,
+    stat: Stat,
 }
 
 /// A regular file.
@@ -87,12 +117,12 @@ pub(super) fn look_up(
 }
 
 /// Looks up one of several paths.
-pub(super) fn look_up_from<'a>(
+pub(super) fn look_up_from<'a, F: Found>(
     roots: &'a Roots,
     path: &FilePath,
     action: &'static str,
     opened: &mut OpenFolders<'a>,
-) -> Result<Lookup, WorkspaceError> {
+) -> Result<Lookup<F>, WorkspaceError> {
     let failed = |error: io::Error| io_error(path, action, error);
     let outside = || WorkspaceError::Outside(path.clone());
     let mut rooted = roots.resolve(path).ok_or_else(outside)?;
@@ -128,10 +158,14 @@ pub(super) fn look_up_from<'a>(
             }
             Parent::Missing { .. } | Parent::DanglingSymlink => return Err(dangling_symlink(path, action)),
         };
-        match file_type_at(&dir, &name).map_err(failed)? {
-            None if via_symlink => return Err(dangling_symlink(path, action)),
-            None => return Ok(Lookup::Missing(MissingFile { dir, folders: Vec::new(), name })),
-            Some(FileType::Symlink) => {
+        let Some(stat) = stat_at(&dir, &name).map_err(failed)? else {
+            return match via_symlink {
+                true => Err(dangling_symlink(path, action)),
+                false => Ok(Lookup::Missing(MissingFile { dir, folders: Vec::new(), name })),
+            };
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => {
                 let Some(target) = read_link(&dir, &name).map_err(failed)? else {
                     rooted = RootedPath { root, path: relative };
                     continue;
@@ -140,48 +174,79 @@ pub(super) fn look_up_from<'a>(
                 rooted = resolve_target(roots, &folder, Path::new(&target)).ok_or_else(outside)?;
                 via_symlink = true;
             }
-            Some(FileType::RegularFile) => {
-                match open_regular(Location { dir, name }, path, action, via_symlink)? {
+            FileType::RegularFile => {
+                let location = Location { dir, name };
+                match F::take(SeenFile { location, stat, via_symlink, path, action })? {
                     Some(found) => return Ok(Lookup::File(found)),
                     None => rooted = RootedPath { root, path: relative },
                 }
             }
-            Some(kind) => return Err(not_regular(path, kind)),
+            kind => return Err(not_regular(path, kind)),
         }
     }
     Err(failed(Errno::LOOP.into()))
 }
 
-/// Opens a regular file; `None` if it has just been removed or become a symlink.
-fn open_regular(
-    location: Location,
-    path: &FilePath,
-    action: &'static str,
-    via_symlink: bool,
-) -> Result<Option<FoundFile>, WorkspaceError> {
-    let observed_at = SystemTime::now();
-    let opened = location.open().map_err(|error| io_error(path, action, error))?;
-    let Some((file, metadata)) = opened else { return Ok(None) };
-    let kind = FileType::from_raw_mode(std::os::unix::fs::MetadataExt::mode(&metadata));
-    if kind != FileType::RegularFile {
-        return Err(not_regular(path, kind));
+impl Found for FoundFile {
+    fn take(seen: SeenFile<'_>) -> Result<Option<Self>, WorkspaceError> {
+        let SeenFile { location, via_symlink, path, action, .. } = seen;
+        let observed_at = SystemTime::now();
+        let opened = location.open().map_err(|error| io_error(path, action, error))?;
+        let Some((file, metadata)) = opened else { return Ok(None) };
+        let kind = FileType::from_raw_mode(metadata.mode());
+        if kind != FileType::RegularFile {
+            return Err(not_regular(path, kind));
+        }
+        Ok(Some(Self { location, file, metadata, observed_at, via_symlink }))
     }
-    Ok(Some(FoundFile { location, file, metadata, observed_at, via_symlink }))
+
+    fn location(&self) -> &Location {
+        &self.location
+    }
+
+    fn shared_id(&self) -> Option<FileId> {
+        let id = FileId { device: self.metadata.dev(), inode: self.metadata.ino() };
+        (self.links() > 1).then_some(id)
+    }
+}
+
+impl Found for FoundName {
+    fn take(SeenFile { location, stat, .. }: SeenFile<'_>) -> Result<Option<Self>, WorkspaceError> {
+        Ok(Some(Self { location, stat }))
+    }
+
+    fn location(&self) -> &Location {
+        &self.location
+    }
+
+    fn shared_id(&self) -> Option<FileId> {
+        let Location { dir, name } = &self.location;
+        let links = count_links(self.stat.st_nlink, || {
+            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+            rustix::fs::statx(&**dir, name, flags, StatxFlags::NLINK)
+        });
+        (links > 1).then_some(FileId { device: self.stat.st_dev, inode: self.stat.st_ino })
+    }
 }
 
 impl FoundFile {
     /// How many names it has.
-    ///
-    /// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
-    /// change, so then it is asked again.
     pub(super) fn links(&self) -> u64 {
-        let links = std::os::unix::fs::MetadataExt::nlink(&self.metadata);
-        if links <= 1 {
-            return links;
-        }
-        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-        let asked = rustix::fs::statx(&self.file, "", flags, StatxFlags::NLINK);
-        asked.map_or(links, |found| u64::from(found.stx_nlink))
+        count_links(self.metadata.nlink(), || {
+            let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+            rustix::fs::statx(&self.file, "", flags, StatxFlags::NLINK)
+        })
+    }
+}
+
+/// How many names a file has.
+///
+/// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
+/// change, so then it is asked again.
+fn count_links(known: u64, ask_again: impl FnOnce() -> rustix::io::Result<Statx>) -> u64 {
+    match known {
+        0 | 1 => known,
+        several => ask_again().map_or(several, |found| u64::from(found.stx_nlink)),
     }
 }
 
@@ -298,8 +363,12 @@ fn file_name(path: &Path) -> Option<&OsStr> {
 }
 
 fn file_type_at(dir: &Dir, name: &OsStr) -> io::Result<Option<FileType>> {
+    Ok(stat_at(dir, name)?.map(|stat| FileType::from_raw_mode(stat.st_mode)))
+}
+
+fn stat_at(dir: &Dir, name: &OsStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+        Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(errno.into()),
     }

@@ -13,16 +13,17 @@ use super::error::{io_error, refused};
 use super::fingerprint::{Displaced, InodeCheck, file_id_at, hash_at, is_regular_file};
 use super::folders::sync_folder;
 use super::intent::{AsideElsewhere, HashText, Intent, StepIntent, StepIntentKind};
-use super::lookup;
+use super::lookup::{self, Location};
 use super::replacement::{Replacement, keep_if_modified};
-use super::roots::Roots;
+use super::roots::{FolderPaths, Roots};
 use super::staged::{DiskStaged, DisplacedCheck, Step, StepKind};
 use super::swap::{SwapMethod, rename_no_replace, rename_replacing};
 use super::temp::TempFile;
 
 impl Staged for DiskStaged<'_> {
     fn intent(&self) -> Option<String> {
-        let steps = self.steps.iter().map(|step| step.intent(self.roots)).collect();
+        let mut folder_paths = FolderPaths::default();
+        let steps = self.steps.iter().map(|step| step.intent(self.roots, &mut folder_paths)).collect();
         let texts = |paths: &[FilePath]| paths.iter().map(ToString::to_string).collect();
         let folders = texts(&self.folders.paths());
         let emptied_folders = self.emptied_folders.paths().map(ToString::to_string).collect();
@@ -170,8 +171,9 @@ impl Step {
     }
 
     /// What another process needs to recover the step.
-    fn intent(&self, roots: &Roots) -> StepIntent {
-        let real = roots.path_of(&*self.location.dir, self.location.name.as_ref());
+    fn intent(&self, roots: &Roots, folders: &mut FolderPaths) -> StepIntent {
+        let Location { dir, name } = &self.location;
+        let real = folders.path_of(dir).and_then(|folder| roots.path_in(folder, name.as_ref()));
         let kind = match &self.kind {
             StepKind::Create { temp, id, after } => {
                 StepIntentKind::Create { temp: temp.name(), inode: id.inode, after: HashText(*after) }
@@ -203,7 +205,8 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        if !matches!(kind, StepKind::Create { .. }) && !is_regular_file(location).map_err(failed)? {
+        // The other kinds look at what they displace.
+        if matches!(kind, StepKind::InPlace { .. }) && !is_regular_file(location).map_err(failed)? {
             return Err(conflict(None));
         }
         match kind {

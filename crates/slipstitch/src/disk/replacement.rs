@@ -52,7 +52,7 @@ impl Replacement<'_> {
         displaced_check: DisplacedCheck,
     ) -> Result<SwapMethod, WorkspaceError> {
         let conflict = |found| WorkspaceError::Conflict { path: self.path.clone(), found };
-        let mut inodes = if are_inodes_stable(self.location) { InodeCheck::On } else { InodeCheck::Off };
+        let mut inodes = InodeCheck::On;
         loop {
             let seen = match displaced_check {
                 DisplacedCheck::On => original.look(self.path, self.location).map_err(conflict)?,

@@ -91,7 +91,12 @@ impl Roots {
     ///
     /// `None` if the system cannot say what an open handle refers to.
     pub(super) fn path_of(&self, handle: impl AsFd, suffix: &Path) -> Option<FilePath> {
-        let absolute = handle_path(handle)?.join(suffix);
+        self.path_in(&handle_path(handle)?, suffix)
+    }
+
+    /// The path of what is in a folder with this canonical path, in the form that requests use.
+    pub(super) fn path_in(&self, folder: &Path, suffix: &Path) -> Option<FilePath> {
+        let absolute = folder.join(suffix);
         // The system reports canonical paths, so no other name of a root can match.
         let candidates = self.list.iter().enumerate().filter_map(|(index, root)| {
             let relative = absolute.strip_prefix(root.canonical()).ok()?;
@@ -100,6 +105,22 @@ impl Roots {
         let (index, relative) = candidates.min_by_key(|(_, relative)| relative.as_os_str().len())?;
         let text = if index == 0 { relative.to_str()? } else { absolute.to_str()? };
         FilePath::from_record(text).ok()
+    }
+}
+
+/// The absolute paths of open folders, each asked for once: the files of a change mostly share them.
+#[derive(Debug, Default)]
+pub(super) struct FolderPaths(Vec<(Arc<Dir>, Option<PathBuf>)>);
+
+impl FolderPaths {
+    /// `None` if the system cannot say what an open handle refers to.
+    pub(super) fn path_of(&mut self, dir: &Arc<Dir>) -> Option<&Path> {
+        let known = self.0.iter().rposition(|(known, _)| Arc::ptr_eq(known, dir));
+        let index = known.unwrap_or_else(|| {
+            self.0.push((Arc::clone(dir), handle_path(&**dir)));
+            self.0.len() - 1
+        });
+        self.0[index].1.as_deref()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
@@ -18,7 +17,7 @@ use super::flush::Flushing;
 use super::folder_attributes::{ParentReader, RecordedFolders};
 use super::folders::CreatedFolders;
 use super::lock::{FolderIds, LockKey, StaleMarks};
-use super::lookup::{self, FoundFile, Lookup, OpenFolders};
+use super::lookup::{self, Found, FoundFile, FoundName, Lookup, OpenFolders};
 use super::roots::Roots;
 use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
@@ -41,12 +40,13 @@ pub(super) fn stage<'a>(
         attempts += 1;
         let mut cleanup = disk.cleanup.new_list();
         let mut folders = CreatedFolders::default();
-        let mut look_up = || look_up_targets((roots, &recorded), changes, &mut folders, &mut cleanup);
-        let keys = lock_keys(changes, &look_up()?)?;
+        let mut new = NewNames { roots, recorded: &recorded, folders: &mut folders, cleanup: &mut cleanup };
+        let names: Vec<Target<FoundName>> = look_up_targets(changes, &mut new)?;
+        let keys = lock_keys(changes, &names)?;
         let locks = disk.locks.acquire(&keys, stale_marks)?;
         // Folders may have moved while this waited for the locks. Only what is seen under the locks counts,
         // and only if it is what was locked.
-        let targets = look_up()?;
+        let targets: Vec<Target> = look_up_targets(changes, &mut new)?;
         if lock_keys(changes, &targets)? == keys {
             let mut staged = DiskStaged {
                 steps: Vec::new(),
@@ -116,13 +116,20 @@ fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     std::iter::once(&change.path).chain(target)
 }
 
+/// What new files need: their folders, created as they were recorded.
+struct NewNames<'a, 'b> {
+    roots: &'a Roots,
+    recorded: &'a RecordedFolders,
+    folders: &'a mut CreatedFolders,
+    cleanup: &'a mut CleanupList<'b>,
+}
+
 /// Looks up every path of every change and creates the folders that new files need.
-fn look_up_targets(
-    (roots, recorded): (&Roots, &RecordedFolders),
+fn look_up_targets<F: Found>(
     changes: &[FileChange],
-    folders: &mut CreatedFolders,
-    cleanup: &mut CleanupList<'_>,
-) -> Result<Vec<Target>, WorkspaceError> {
+    new: &mut NewNames<'_, '_>,
+) -> Result<Vec<Target<F>>, WorkspaceError> {
+    let NewNames { roots, recorded, folders, cleanup } = new;
     let mut targets = Vec::new();
     let mut opened = OpenFolders::default();
     for change in changes {
@@ -144,20 +151,19 @@ fn look_up_targets(
 
 /// The locks that the targets need. Two paths with the same lock are one file under two names. One path may occur twice:
 /// a file leaves it, and another one takes it.
-fn lock_keys<'a>(
+fn lock_keys<'a, F: Found>(
     changes: &'a [FileChange],
-    targets: &[Target],
+    targets: &[Target<F>],
 ) -> Result<BTreeMap<LockKey, &'a FilePath>, WorkspaceError> {
     let mut keys = BTreeMap::new();
     let mut folders = FolderIds::default();
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
-        let inode_key = match target {
-            Target::File(found) if found.links() > 1 => {
-                Some(LockKey::for_inode(found.metadata.dev(), found.metadata.ino()))
-            }
-            _ => None,
+        let shared = match target {
+            Target::File(found) => found.shared_id(),
+            Target::Free(_) => None,
         };
+        let inode_key = shared.map(|id| LockKey::for_inode(id.device, id.inode));
         let key = folders.lock_key(target.location()).map_err(|error| io_error(path, "lock", error))?;
         for key in inode_key.into_iter().chain([key]) {
             if let Some(other) = keys.insert(key, path)

@@ -5,23 +5,25 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 
 use super::copy;
-use super::lookup::{FoundFile, Location};
+use super::lookup::{Found, FoundFile, Location};
 
 /// A path of a change, looked up, with the folders that it needs.
 #[derive(Debug)]
-pub(super) enum Target {
-    File(FoundFile),
+pub(super) enum Target<F = FoundFile> {
+    File(F),
     Free(Location),
 }
 
-impl Target {
+impl<F: Found> Target<F> {
     pub(super) fn location(&self) -> &Location {
         match self {
-            Self::File(found) => &found.location,
+            Self::File(found) => found.location(),
             Self::Free(location) => location,
         }
     }
+}
 
+impl Target {
     /// The location, if there is no file; otherwise a conflict.
     pub(super) fn expect_free(self, path: &FilePath) -> Result<Location, WorkspaceError> {
         match self {

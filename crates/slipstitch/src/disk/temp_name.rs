@@ -7,5 +7,6 @@ pub(super) const PREFIX: &str = ".slipstitch-";
 
 /// A temporary name that cannot be guessed.
 pub(super) fn random_name() -> String {
-    format!("{PREFIX}{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
+    // Every `RandomState` has other keys, and they are secret.
+    format!("{PREFIX}{:016x}.tmp", RandomState::new().hash_one(PREFIX))
 }

@@ -4,6 +4,8 @@
 //! `sum` covers the columns that lists show. Texts can be large, and lists do not read them, so they have a checksum of
 //! their own, `text_sum`, or are covered by the content hash in the row.
 
+use std::sync::OnceLock;
+
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, ToSql};
@@ -20,6 +22,19 @@ pub(super) struct Table {
     /// The other columns that `sum` covers.
     columns: &'static [&'static str],
     texts: Texts,
+    sql: TableSql,
+}
+
+/// Parts of SQL statements, put together when they are first needed: every row that is written or read needs them.
+struct TableSql {
+    update: OnceLock<String>,
+    is_intact: OnceLock<String>,
+}
+
+impl TableSql {
+    const fn new() -> Self {
+        Self { update: OnceLock::new(), is_intact: OnceLock::new() }
+    }
 }
 
 /// How the texts of a row are verified.
@@ -32,7 +47,7 @@ enum Texts {
     Hashed,
 }
 
-pub(super) const CHANGES: Table = Table {
+pub(super) static CHANGES: Table = Table {
     name: "changes",
     key: &["id"],
     columns: &[
@@ -53,12 +68,18 @@ pub(super) const CHANGES: Table = Table {
         "forgotten",
     ],
     texts: Texts::Summed(&["diff"]),
+    sql: TableSql::new(),
 };
 
-pub(super) const REVERTED: Table =
-    Table { name: "reverted", key: &["change", "position"], columns: &["target"], texts: Texts::None };
+pub(super) static REVERTED: Table = Table {
+    name: "reverted",
+    key: &["change", "position"],
+    columns: &["target"],
+    texts: Texts::None,
+    sql: TableSql::new(),
+};
 
-pub(super) const FILES: Table = Table {
+pub(super) static FILES: Table = Table {
     name: "files",
     key: &["change", "position"],
     columns: &[
@@ -75,23 +96,26 @@ pub(super) const FILES: Table = Table {
         "gap_hash",
     ],
     texts: Texts::Summed(&["splices", "gap_splices"]),
+    sql: TableSql::new(),
 };
 
-pub(super) const LAST_TEXTS: Table = Table {
+pub(super) static LAST_TEXTS: Table = Table {
     name: "last_texts",
     key: &["id"],
     columns: &["root", "path", "change", "hash"],
     texts: Texts::Hashed,
+    sql: TableSql::new(),
 };
 
-pub(super) const SHOWN: Table = Table {
+pub(super) static SHOWN: Table = Table {
     name: "shown",
     key: &["id"],
     columns: &["root", "session", "path", "hash", "bytes", "at"],
     texts: Texts::Hashed,
+    sql: TableSql::new(),
 };
 
-pub(super) const PROPOSALS: Table = Table {
+pub(super) static PROPOSALS: Table = Table {
     name: "proposals",
     key: &["id"],
     columns: &[
@@ -112,23 +136,26 @@ pub(super) const PROPOSALS: Table = Table {
         "left_out",
     ],
     texts: Texts::Summed(&["diff", "remarks"]),
+    sql: TableSql::new(),
 };
 
-pub(super) const PROPOSAL_FILES: Table = Table {
+pub(super) static PROPOSAL_FILES: Table = Table {
     name: "proposal_files",
     key: &["proposal", "position"],
     columns: &["path", "base", "fate", "moved_to", "after", "mode", "executable", "restore", "rung"],
     texts: Texts::Summed(&["splices", "remarks"]),
+    sql: TableSql::new(),
 };
 
-pub(super) const SESSION_MEMORY: Table = Table {
+pub(super) static SESSION_MEMORY: Table = Table {
     name: "session_memory",
     key: &["root", "session", "name"],
     columns: &["text", "at"],
     texts: Texts::None,
+    sql: TableSql::new(),
 };
 
-pub(super) const CALLS: Table = Table {
+pub(super) static CALLS: Table = Table {
     name: "calls",
     key: &["id"],
     columns: &[
@@ -136,10 +163,11 @@ pub(super) const CALLS: Table = Table {
         "classes", "proposal",
     ],
     texts: Texts::None,
+    sql: TableSql::new(),
 };
 
 /// Every table of the journal.
-pub(super) const TABLES: [&Table; 9] =
+pub(super) static TABLES: [&Table; 9] =
     [&CHANGES, &REVERTED, &FILES, &LAST_TEXTS, &SHOWN, &PROPOSALS, &PROPOSAL_FILES, &SESSION_MEMORY, &CALLS];
 
 impl Table {
@@ -157,13 +185,14 @@ impl Table {
         condition: &str,
         values: impl Params,
     ) -> rusqlite::Result<()> {
-        let text_sum = match self.texts {
-            Texts::Summed(texts) => format!(", text_sum = {}", self.checksum_of(texts)),
-            Texts::None | Texts::Hashed => String::new(),
-        };
-        let sum = self.checksum_of(self.columns);
-        let update = format!("UPDATE {} SET sum = {sum}{text_sum} WHERE {condition}", self.name);
-        connection.prepare_cached(&update)?.execute(values)?;
+        let update = self.sql.update.get_or_init(|| {
+            let text_sum = match self.texts {
+                Texts::Summed(texts) => format!(", text_sum = {}", self.checksum_of(texts)),
+                Texts::None | Texts::Hashed => String::new(),
+            };
+            format!("UPDATE {} SET sum = {}{text_sum} WHERE ", self.name, self.checksum_of(self.columns))
+        });
+        connection.prepare_cached(&[update, condition].concat())?.execute(values)?;
         Ok(())
     }
 
@@ -196,8 +225,9 @@ impl Table {
     }
 
     /// The SQL expression for whether a row is intact, apart from its texts.
-    pub(super) fn is_intact(&self) -> String {
-        format!("{0}.sum IS {1}", self.name, self.checksum_of(self.columns))
+    pub(super) fn is_intact(&self) -> &str {
+        let sum = || format!("{0}.sum IS {1}", self.name, self.checksum_of(self.columns));
+        self.sql.is_intact.get_or_init(sum)
     }
 
     /// The SQL expression for whether a row and its texts are intact.

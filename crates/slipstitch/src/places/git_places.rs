@@ -13,7 +13,8 @@ use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
 use crate::git::config::{self as git_config, Setting};
-use crate::state;
+
+use super::place::{Found, Place};
 
 /// A larger configuration file is not read.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
@@ -44,49 +45,50 @@ impl GitPlaces {
 
     /// What a repository protects. Without a repository, the user's configuration still applies: it points to the same
     /// files wherever Git runs.
-    ///
-    /// Paths are resolved every time: a folder on the way may have become a symlink.
-    pub(super) fn resolve(&self, repository: Option<&Repository>) -> ResolvedPlaces {
-        let own = repository.into_iter().flat_map(|found| [&found.own, &found.common]);
-        let mut places: Vec<_> =
-            own.map(|folder| (state::resolve(folder), PlaceKind::GitRepository)).collect();
+    pub(super) fn find(&self, repository: Option<&Repository>) -> CurrentPlaces {
+        let mut places = Vec::new();
+        if let Some(Repository { own, common, .. }) = repository {
+            places.push(Place::new(own.clone(), PlaceKind::GitRepository));
+            if common != own {
+                places.push(Place::new(common.clone(), PlaceKind::GitRepository));
+            }
+        }
         let key = repository.map(|found| found.own.clone());
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.get(&key).is_some_and(ConfiguredPlaces::is_current) {
+        let mut configurations = known.get(&key).and_then(ConfiguredPlaces::look_again);
+        if configurations.is_none() {
             if known.len() >= MAX_REPOSITORIES {
                 known.clear();
             }
-            known.insert(key.clone(), ConfiguredPlaces::read(&self.user_files, repository));
+            let read = ConfiguredPlaces::read(&self.user_files, repository);
+            configurations = Some(read.look());
+            known.insert(key.clone(), read);
         }
-        let Some(configured) = known.get(&key) else {
-            return ResolvedPlaces { places, configurations: Vec::new() };
-        };
-        let configurations =
-            configured.files.iter().filter_map(|(_, stamp)| Some(stamp.as_ref()?.id)).collect();
-        places.extend(configured.places.iter().map(|(place, kind)| (state::resolve(place), *kind)));
-        ResolvedPlaces { places, configurations }
+        let pointed = known.get(&key).map_or(&[][..], |configured| &configured.places);
+        places.extend(pointed.iter().map(|(place, kind)| Place::new(place.clone(), *kind)));
+        CurrentPlaces { places, configurations: configurations.unwrap_or_default() }
     }
 }
 
-/// Protected places with symlinks resolved.
+/// Protected places as they are now.
 #[derive(Debug)]
-pub(super) struct ResolvedPlaces {
+pub(super) struct CurrentPlaces {
     /// The repository's own folders first.
-    places: Vec<(PathBuf, PlaceKind)>,
+    places: Vec<Place>,
     /// The configuration files.
-    configurations: Vec<FileId>,
+    configurations: Vec<Place>,
 }
 
-impl ResolvedPlaces {
+impl CurrentPlaces {
     /// Why a path is protected, if it is.
     pub(super) fn find(&self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        let inside = |(place, _): &&(PathBuf, PlaceKind)| path.starts_with(place);
-        let found = self.places.iter().find(inside).map(|(_, kind)| *kind);
-        match found {
-            Some(PlaceKind::GitRepository) => found,
-            // Perhaps by a hard link.
-            _ if id.is_some_and(|id| self.configurations.contains(&id)) => Some(PlaceKind::GitConfiguration),
-            found => found,
+        let inside = self.places.iter().find(|place| place.contains(path, id)).map(|place| place.kind);
+        match inside {
+            Some(PlaceKind::GitRepository) => inside,
+            _ if self.configurations.iter().any(|file| file.is_file(id) || file.contains(path, id)) => {
+                Some(PlaceKind::GitConfiguration)
+            }
+            inside => inside,
         }
     }
 }
@@ -94,9 +96,10 @@ impl ResolvedPlaces {
 /// The places that one repository's configuration points to.
 #[derive(Debug, Default)]
 struct ConfiguredPlaces {
+    /// What the configuration files name.
     places: Vec<(PathBuf, PlaceKind)>,
-    /// The files that were read, or are missing.
-    files: Vec<(PathBuf, Option<Stamp>)>,
+    /// The configuration files that were read, or are missing.
+    files: Vec<(PathBuf, Stamp)>,
 }
 
 /// The top of the work tree, where hooks and commands run, or several if it is not clear which one Git uses.
@@ -105,16 +108,17 @@ type WorkTrees = [PathBuf];
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
-    id: FileId,
+    found: Found,
     len: u64,
     changed: (i64, i64),
 }
 
 impl Stamp {
-    fn of(file: &Path) -> Option<Self> {
-        let found = fs::metadata(file).ok()?;
-        let id = FileId { device: found.dev(), inode: found.ino() };
-        Some(Self { id, len: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
+    fn of(file: &Path) -> Self {
+        let metadata = fs::metadata(file);
+        let (len, changed) =
+            metadata.as_ref().map_or((0, (0, 0)), |found| (found.len(), (found.ctime(), found.ctime_nsec())));
+        Self { found: Found::from_metadata(&metadata), len, changed }
     }
 }
 
@@ -139,8 +143,18 @@ impl ConfiguredPlaces {
         read
     }
 
-    fn is_current(&self) -> bool {
-        self.files.iter().all(|(file, stamp)| Stamp::of(file) == *stamp)
+    /// The configuration files, unless one has changed since they were read.
+    fn look_again(&self) -> Option<Vec<Place>> {
+        let is_current = self.files.iter().all(|(file, stamp)| Stamp::of(file) == *stamp);
+        is_current.then(|| self.look())
+    }
+
+    /// The configuration files as they were when they were read.
+    fn look(&self) -> Vec<Place> {
+        let place = |(file, stamp): &(PathBuf, Stamp)| {
+            Place::found(file.clone(), PlaceKind::GitConfiguration, stamp.found)
+        };
+        self.files.iter().map(place).collect()
     }
 
     /// Adds a configuration file, which may be missing, and those that it includes, whatever the condition is.
@@ -148,8 +162,8 @@ impl ConfiguredPlaces {
         if self.files.iter().any(|(known, _)| *known == file) {
             return;
         }
-        self.places.push((file.clone(), PlaceKind::GitConfiguration));
         if self.files.len() >= MAX_FILES {
+            self.places.push((file, PlaceKind::GitConfiguration));
             return;
         }
         // Before the file is read: a later change is noticed.

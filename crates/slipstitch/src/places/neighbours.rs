@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -35,25 +36,9 @@ struct Listing {
 }
 
 impl Neighbours {
-    /// The repositories next to the folders that lead to a path. Its own, those above it, are not among them.
-    pub(super) fn find(&self, path: &Path, roots: &[PathBuf]) -> Vec<Repository> {
-        let is_in_root = |folder: &Path| roots.iter().any(|root| folder.starts_with(root));
-        let mut left = MAX_LISTED;
-        let mut near = BTreeSet::new();
-        for folder in path.ancestors().skip(1) {
-            let is_inside = is_in_root(folder);
-            for child in self.list(folder, &mut left) {
-                // Around the root, only what is next to it: that may be everything a user has.
-                let inner = if is_inside { self.list(&child, &mut left) } else { Vec::new() };
-                near.extend(inner);
-                near.insert(child);
-            }
-            if !is_inside {
-                break;
-            }
-        }
-        near.retain(|folder| !path.starts_with(folder));
-        near.iter().filter_map(|folder| Repository::at(folder).or_else(|| Repository::bare(folder))).collect()
+    /// Looks for repositories on behalf of one call.
+    pub(super) fn search<'a>(&'a self, roots: &'a [PathBuf]) -> NeighbourSearch<'a> {
+        NeighbourSearch { neighbours: self, roots, listed: HashMap::new(), repositories: HashMap::new() }
     }
 
     /// How many folders are remembered.
@@ -63,9 +48,7 @@ impl Neighbours {
     }
 
     /// The folders in a folder, without symlinks.
-    fn list(&self, folder: &Path, left: &mut usize) -> Vec<PathBuf> {
-        let Some(rest) = left.checked_sub(1) else { return Vec::new() };
-        *left = rest;
+    fn list(&self, folder: &Path) -> Vec<PathBuf> {
         let changed = fs::metadata(folder).and_then(|found| found.modified()).ok();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listing) = known.get(folder)
@@ -81,6 +64,58 @@ impl Neighbours {
         }
         known.insert(folder.to_owned(), listing.clone());
         listing.folders
+    }
+}
+
+/// What one call asks about neighbours, each folder once: its files mostly share them.
+#[derive(Debug)]
+pub(super) struct NeighbourSearch<'a> {
+    neighbours: &'a Neighbours,
+    roots: &'a [PathBuf],
+    listed: HashMap<PathBuf, Rc<[PathBuf]>>,
+    repositories: HashMap<PathBuf, Option<Rc<Repository>>>,
+}
+
+impl NeighbourSearch<'_> {
+    /// The repositories next to the folders that lead to the files in a folder. Their own, those above them, are not among them.
+    pub(super) fn find(&mut self, folder: &Path) -> Vec<Rc<Repository>> {
+        let mut left = MAX_LISTED;
+        let mut near = BTreeSet::new();
+        for above in folder.ancestors() {
+            let is_inside = self.roots.iter().any(|root| above.starts_with(root));
+            for child in self.list(above, &mut left).iter() {
+                // Around the root, only what is next to it: that may be everything a user has.
+                if is_inside {
+                    near.extend(self.list(child, &mut left).iter().cloned());
+                }
+                near.insert(child.clone());
+            }
+            if !is_inside {
+                break;
+            }
+        }
+        near.retain(|near| !folder.starts_with(near));
+        near.into_iter().filter_map(|near| self.repository(near)).collect()
+    }
+
+    fn list(&mut self, folder: &Path, left: &mut usize) -> Rc<[PathBuf]> {
+        let Some(rest) = left.checked_sub(1) else { return Rc::default() };
+        *left = rest;
+        if let Some(known) = self.listed.get(folder) {
+            return Rc::clone(known);
+        }
+        let folders: Rc<[PathBuf]> = self.neighbours.list(folder).into();
+        self.listed.insert(folder.to_owned(), Rc::clone(&folders));
+        folders
+    }
+
+    fn repository(&mut self, folder: PathBuf) -> Option<Rc<Repository>> {
+        if let Some(known) = self.repositories.get(&folder) {
+            return known.clone();
+        }
+        let found = Repository::at(&folder).or_else(|| Repository::bare(&folder)).map(Rc::new);
+        self.repositories.insert(folder, found.clone());
+        found
     }
 }
 

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use tempfile::TempDir;
 
@@ -31,7 +31,8 @@ impl Home {
     }
 
     fn find(&self, path: &str) -> Option<PlaceKind> {
-        let id = file_id(&self.root.join(path));
+        let found = fs::metadata(self.root.join(path)).ok();
+        let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
         let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
         self.places.find(&[touched])[0]
     }
@@ -144,4 +145,35 @@ fn neighbours_are_looked_for_in_a_limited_number_of_folders() {
     assert_eq!(home.places.neighbours.listed(), 512);
     init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
     assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand));
+}
+
+#[test]
+fn hard_links_to_files_of_the_state_folder_are_recognised_as_soon_as_they_exist() {
+    let home = Home::new();
+    let state = home.folder.path().join("state");
+    fs::create_dir(&state).unwrap();
+    fs::write(home.root.join("plain"), "").unwrap();
+    assert_eq!(home.find("plain"), None);
+    // Until what the folder contains is remembered.
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    assert_eq!(home.find("plain"), None);
+    assert_eq!(home.find("plain"), None, "from what is remembered");
+    fs::write(state.join("journal.db"), "").unwrap();
+    fs::hard_link(state.join("journal.db"), home.root.join("link")).unwrap();
+    assert_eq!(home.find("link"), Some(PlaceKind::State));
+    assert_eq!(home.find("plain"), None);
+}
+
+#[test]
+fn files_of_one_call_are_judged_alike_whether_they_share_folders_or_not() {
+    let home = Home::new();
+    init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
+    let paths = ["hooks/a", "hooks/b", "other/c", "project/src/d", "project/.git/config", "hooks/deep/e"];
+    let paths = paths.map(|path| FilePath::from_record(path).unwrap());
+    let touched = paths.iter().map(|real| TouchedPath { real, id: None, remains: true });
+    let together = home.places.find(&touched.collect::<Vec<_>>());
+    let alone: Vec<_> = paths.iter().map(|path| home.find(path.as_str())).collect();
+    assert_eq!(together, alone);
+    assert_eq!(together[1], Some(PlaceKind::GitCommand));
+    assert_eq!(together[4], Some(PlaceKind::GitRepository));
 }

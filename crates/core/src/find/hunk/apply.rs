@@ -10,6 +10,7 @@ use crate::plan::Run;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::Role;
 use slipstitch_text::Span;
+use slipstitch_text::display::decode_lossy;
 use slipstitch_text::{Encoding, NewlineCounts};
 
 /// Consecutive removed lines and the lines added instead of them.
@@ -103,7 +104,7 @@ fn has_exact_line_endings(
 
 fn canonical_lines(table: &LineTable<'_>, from: usize, to: usize, snapshot: &Snapshot) -> String {
     let bytes = table.span(from, to).of(snapshot.text());
-    let text = String::from_utf8_lossy(bytes);
+    let text = decode_lossy(bytes);
     if snapshot.needle("\n").len() > 1 { text.replace("\r\n", "\n") } else { text.into_owned() }
 }
 

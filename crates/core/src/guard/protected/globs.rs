@@ -16,8 +16,18 @@ pub(super) struct PathGlobs {
     /// Plain names, in any folder.
     names: Vec<Cow<'static, str>>,
     /// Names with a `*`, and several names that end a path.
-    endings: Vec<Cow<'static, str>>,
+    endings: Vec<Ending>,
     others: GlobSet,
+}
+
+/// A name with a `*`, or several names that end a path.
+#[derive(Debug, Clone)]
+struct Ending {
+    text: Cow<'static, str>,
+    /// Where the last name starts.
+    last: usize,
+    /// Where the `*` of the last name is.
+    star: Option<usize>,
 }
 
 impl PathGlobs {
@@ -61,9 +71,12 @@ impl PathGlobs {
     }
 
     fn add_ending(&mut self, ending: Cow<'static, str>) {
-        match ending.contains(['/', '*']) {
-            true => self.endings.push(ending),
-            false => self.names.push(ending),
+        let bytes = ending.as_bytes();
+        let last = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
+        let star = memchr::memchr(b'*', &bytes[last..]).map(|star| last + star);
+        match (last, star) {
+            (0, None) => self.names.push(ending),
+            _ => self.endings.push(Ending { text: ending, last, star }),
         }
     }
 
@@ -71,7 +84,7 @@ impl PathGlobs {
     pub(super) fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         names.iter().any(|name| self.names.iter().any(|glob| glob == name))
-            || self.endings.iter().any(|glob| ends_a_parent(glob, &names))
+            || self.endings.iter().any(|ending| ending.ends_a_parent(&names))
             || !self.others.is_empty() && parents(path).any(|path| self.others.is_match(path))
     }
 }
@@ -81,21 +94,38 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at]).chain([path])
 }
 
-/// Whether the names of a glob are the last names of a path or of a folder above it.
-fn ends_a_parent(glob: &str, names: &[&str]) -> bool {
-    let count = glob.split('/').count();
-    names
-        .windows(count)
-        .any(|names| names.iter().zip(glob.split('/')).all(|(name, glob)| matches_name(glob, name)))
+impl Ending {
+    /// Whether the names are the last names of a path or of a folder above it.
+    fn ends_a_parent(&self, names: &[&str]) -> bool {
+        names.iter().enumerate().any(|(at, name)| self.is_last(name) && self.matches_before(&names[..at]))
+    }
+
+    /// Whether a name matches the last name of the glob.
+    fn is_last(&self, name: &str) -> bool {
+        match self.star {
+            None => &self.text[self.last..] == name,
+            Some(star) => matches_star(&self.text[self.last..star], &self.text[star + 1..], name),
+        }
+    }
+
+    /// Whether the other names of the glob are the last of these.
+    fn matches_before(&self, names: &[&str]) -> bool {
+        let Some(before) = self.last.checked_sub(1).map(|slash| &self.text[..slash]) else { return true };
+        let mut names = names.iter().rev();
+        before.rsplit('/').all(|glob| names.next().is_some_and(|name| matches_name(glob, name)))
+    }
 }
 
 fn matches_name(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,
-        Some((start, end)) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
+        Some((start, end)) => matches_star(start, end, name),
     }
+}
+
+/// Whether a name is `start`, anything, and `end`.
+fn matches_star(start: &str, end: &str, name: &str) -> bool {
+    name.len() >= start.len() + end.len() && name.ends_with(end) && name.starts_with(start)
 }
 
 /// Whether a glob has no other special character than one `*` in each name.

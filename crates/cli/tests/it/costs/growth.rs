@@ -1,0 +1,167 @@
+//! What the rows of `scripts/bench` cost when the input is ten times as large: at most thirteen times as much.
+//!
+//! What the program does for an input of one line is subtracted, or starting it would hide the growth.
+
+use serde_json::json;
+
+use super::bench::Bench;
+
+const SIZE: usize = 400;
+const FACTOR: usize = 10;
+const MAX_GROWTH: u64 = 13;
+
+/// Work whose size can be chosen: prepares a root, and returns the arguments.
+type Work = fn(&Bench, usize) -> Vec<String>;
+
+/// Every row, with its exit code.
+const ROWS: &[(&str, Work, i32)] = &[
+    ("exact edit", exact_edit, 0),
+    ("recovery", recovery, 0),
+    ("drift", drift, 0),
+    ("miss", miss, 1),
+    ("hunks", hunks, 0),
+    ("edits in one call", edits, 0),
+    ("replace all", replace_all, 0),
+    ("rewrite of a third", rewrite_third, 0),
+    ("rewrite of all", rewrite_all, 0),
+    ("patch of many files", patch_files, 0),
+    ("read", read, 0),
+    ("undo", undo, 0),
+];
+
+fn code(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("    let value_{n} = compute({n}, {});\n", n * 7 % 1000)).collect()
+}
+
+fn arguments(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// A call of `edit_file` that is only tried.
+fn edit_call(old: &str, new: &str) -> Vec<String> {
+    let call = json!({"path": "a.rs", "old_text": old, "new_text": new, "dry_run": true});
+    arguments(&["call", "edit_file", &call.to_string()])
+}
+
+/// Four lines in the middle of a file of code, which is written.
+fn quoted(bench: &Bench, count: usize) -> Vec<String> {
+    let lines = code(count.max(4));
+    bench.write("a.rs", &lines.concat());
+    let at = (count / 2).min(lines.len() - 4);
+    lines[at..at + 4].to_vec()
+}
+
+fn exact_edit(bench: &Bench, count: usize) -> Vec<String> {
+    let old = quoted(bench, count).concat();
+    let new = old.replace("let", "var");
+    arguments(&["edit", "a.rs", "--old", &old, "--new", &new])
+}
+
+fn recovery(bench: &Bench, count: usize) -> Vec<String> {
+    let old: String = quoted(bench, count).iter().map(|line| &line[2..]).collect();
+    edit_call(&old, &old.replacen("let", "var", 1))
+}
+
+fn drift(bench: &Bench, count: usize) -> Vec<String> {
+    let mut lines = quoted(bench, count);
+    lines[1] = lines[1].replace("compute", "calculate");
+    let old = lines.concat();
+    let changed = lines[3].replace("let", "var");
+    edit_call(&old, &old.replace(&lines[3], &changed))
+}
+
+fn miss(bench: &Bench, count: usize) -> Vec<String> {
+    quoted(bench, count);
+    edit_call("fn nothing_like_this() -> Absent {\n    todo_elsewhere();\n}\n", "x\n")
+}
+
+fn hunks(bench: &Bench, count: usize) -> Vec<String> {
+    let lines = code(count.max(20));
+    bench.write("a.rs", &lines.concat());
+    let mut patch = String::from("--- a/a.rs\n+++ b/a.rs\n");
+    for at in (10..lines.len()).step_by(20) {
+        let (old, new) = (&lines[at], lines[at].replace("let", "var"));
+        patch += &format!("@@ -{at},2 +{at},2 @@\n {}-{old}+{new}", lines[at - 1]);
+    }
+    arguments(&["patch", &bench.write_input("hunks.diff", &patch)])
+}
+
+fn edits(bench: &Bench, count: usize) -> Vec<String> {
+    let lines = code(count.max(10));
+    bench.write("a.rs", &lines.concat());
+    let changed = lines.iter().step_by(10);
+    let edits = changed.map(|line| json!({"old_text": line, "new_text": line.replace("let", "var")}));
+    let call = json!({"path": "a.rs", "edits": edits.collect::<Vec<_>>()});
+    arguments(&["call", "edit_file", &call.to_string()])
+}
+
+fn replace_all(bench: &Bench, count: usize) -> Vec<String> {
+    bench.write("a.rs", &code(count).concat());
+    arguments(&["edit", "a.rs", "--old", "compute", "--new", "evaluate", "--all"])
+}
+
+fn rewrite(bench: &Bench, count: usize, every: usize) -> Vec<String> {
+    let lines = code(count);
+    bench.write("a.rs", &lines.concat());
+    let change = |(n, line): (usize, &String)| match n % every {
+        0 => line.replace("compute", "evaluate"),
+        _ => line.clone(),
+    };
+    let new: String = lines.iter().enumerate().map(change).collect();
+    arguments(&["write", "a.rs", "--from", &bench.write_input("new.rs", &new)])
+}
+
+fn rewrite_third(bench: &Bench, count: usize) -> Vec<String> {
+    rewrite(bench, count, 3)
+}
+
+fn rewrite_all(bench: &Bench, count: usize) -> Vec<String> {
+    rewrite(bench, count, 1)
+}
+
+fn patch_files(bench: &Bench, count: usize) -> Vec<String> {
+    arguments(&["patch", &bench.write_patch(count.div_ceil(20))])
+}
+
+fn read(bench: &Bench, count: usize) -> Vec<String> {
+    bench.write("a.rs", &code(count).concat());
+    arguments(&["read", "a.rs", "--lines", &format!("{}-", count - count / 10)])
+}
+
+fn undo(bench: &Bench, count: usize) -> Vec<String> {
+    let edit = replace_all(bench, count);
+    bench.run(&edit.iter().map(String::as_str).collect::<Vec<_>>());
+    arguments(&["undo"])
+}
+
+/// How many instructions the work takes in a fresh root.
+fn instructions(work: Work, count: usize, code: i32) -> u64 {
+    let mut bench = Bench::new();
+    // So that no run has to create the journal.
+    bench.write("first", "x");
+    bench.run(&["edit", "first", "--old", "x", "--new", "y"]);
+    let arguments = work(&bench, count);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (cost, found) = bench.count_any(&arguments);
+    assert_eq!(found, Some(code), "{:?}", arguments.first());
+    cost.instructions
+}
+
+#[test]
+fn costs_grow_no_faster_than_the_input() {
+    let mut grown = Vec::new();
+    for &(what, work, code) in ROWS {
+        let start = instructions(work, 1, code);
+        let [small, large] =
+            [SIZE, FACTOR * SIZE].map(|count| instructions(work, count, code).saturating_sub(start));
+        if std::env::var_os("SHOW_COSTS").is_some() {
+            eprintln!("{what}: {start}, then {small} and {large}: × {:.1}", large as f64 / small as f64);
+        }
+        if large > small * MAX_GROWTH {
+            grown.push(format!(
+                "{what}: {small} instructions for {SIZE} lines, {large} for {FACTOR} times as many"
+            ));
+        }
+    }
+    assert!(grown.is_empty(), "more than × {MAX_GROWTH}:\n{}", grown.join("\n"));
+}

@@ -1,0 +1,73 @@
+//! One protected place, and whether a path leads there.
+
+use std::cell::OnceCell;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use slipstitch_core::guard::PlaceKind;
+use slipstitch_core::snapshot::FileId;
+
+use crate::state;
+
+/// A protected place.
+///
+/// Its symlinks are resolved every time, because a folder on the way may have become one, but only if it matters: a file that
+/// exists is not at a place where nothing is, and most places are missing.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    pub(super) kind: PlaceKind,
+    found: Found,
+    real: OnceCell<PathBuf>,
+}
+
+/// What is at a path, after following symlinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Missing,
+    /// A file or a folder.
+    Present(FileId),
+    /// It cannot be looked at.
+    Unknown,
+}
+
+impl Found {
+    pub(super) fn at(path: &Path) -> Self {
+        Self::from_metadata(&std::fs::metadata(path))
+    }
+
+    pub(super) fn from_metadata(metadata: &io::Result<Metadata>) -> Self {
+        match metadata {
+            Ok(found) => Self::Present(FileId { device: found.dev(), inode: found.ino() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Unknown,
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn new(path: PathBuf, kind: PlaceKind) -> Self {
+        let found = Found::at(&path);
+        Self::found(path, kind, found)
+    }
+
+    /// A place that was just looked at.
+    pub(super) fn found(path: PathBuf, kind: PlaceKind, found: Found) -> Self {
+        Self { path, kind, found, real: OnceCell::new() }
+    }
+
+    /// Whether a path is this place or inside it; `id` says which file is there. A different spelling or a symlink leads to
+    /// the same resolved path.
+    pub(super) fn contains(&self, path: &Path, id: Option<FileId>) -> bool {
+        let may_be_here = id.is_none() || self.found != Found::Missing;
+        may_be_here && path.starts_with(self.real.get_or_init(|| state::resolve(&self.path)))
+    }
+
+    /// Whether a file is this place, perhaps by a hard link.
+    pub(super) fn is_file(&self, id: Option<FileId>) -> bool {
+        id.is_some_and(|id| self.found == Found::Present(id))
+    }
+}
