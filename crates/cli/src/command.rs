@@ -10,9 +10,11 @@ mod doctor;
 mod edit;
 mod forget;
 mod gc;
+mod help;
 mod info;
 mod lines;
 mod log;
+mod man;
 mod mcp;
 mod mode;
 mod patch;
@@ -20,14 +22,17 @@ mod read;
 mod redo;
 mod rename;
 mod review;
+mod schema;
 mod sessions;
 mod show;
 mod stats;
 mod tools;
 mod undo;
+mod uninstall;
 mod write;
 
 use clap::{Parser, Subcommand};
+pub(crate) use help::topic_names;
 
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -49,11 +54,12 @@ Exit codes:
   3  I/O, journal or internal failure
   4  the change was made, but its output could not be written
 
-Run `slipstitch COMMAND --help` for examples of each command.";
+Run `slipstitch COMMAND --help` for examples of each command, and `slipstitch help TOPIC` for
+recovery, patches, settings, selection, json or state.";
 
 /// Edit files in the right place or not at all, and undo any edit.
 #[derive(Debug, Parser)]
-#[command(name = "slipstitch", version, after_help = EXAMPLES)]
+#[command(name = "slipstitch", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -88,6 +94,10 @@ pub(crate) enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
+    Man(man::ManPages),
+    Schema(schema::Schema),
+    Uninstall(uninstall::UninstallAll),
+    Help(help::Help),
 }
 
 impl Command {
@@ -118,6 +128,10 @@ impl Command {
             Self::Config(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Uninstall(command) => command.run(global),
+            Self::Help(command) => command.run(),
         }
     }
 }

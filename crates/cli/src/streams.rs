@@ -25,6 +25,10 @@ impl StyledText {
         Self { use_color, escape_controls, bytes: Vec::new() }
     }
 
+    pub(crate) fn uses_color(&self) -> bool {
+        self.use_color
+    }
+
     /// Adds text.
     pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) {
         if self.escape_controls {

@@ -79,13 +79,19 @@ impl Doctor {
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
                 findings.editors(&workspace);
+                findings.settings(&workspace);
             }
             // Failing to open is itself a finding.
             Err(error) if error.status() == Status::Failed => {
                 let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
                 findings.add("open", Grade::Bad, format!("{} ({next})", error.report.message));
             }
-            Err(error) => return Err(error),
+            // A settings file that is not valid is one, too; its text has lines of its own.
+            Err(error) => {
+                let message = error.report.message.lines().collect::<Vec<_>>().join(" ");
+                let hint = error.report.hint.as_deref().unwrap_or_default();
+                findings.add("settings", Grade::Bad, format!("{message}. {hint}"));
+            }
         }
         findings.landlock();
         findings.hosts(global.root.first().map_or(Path::new("."), |root| root));
@@ -141,6 +147,17 @@ impl Findings {
                 "unchanged parts of a large file are shared, not copied",
                 "unchanged parts of a large file are copied by the kernel",
             );
+        }
+    }
+
+    /// Adds the keys of the project's settings file that have no effect.
+    fn settings(&mut self, workspace: &Workspace) {
+        let ignored = &workspace.config().ignored;
+        for setting in ignored {
+            self.add("settings", Grade::Note, setting.to_string());
+        }
+        if ignored.is_empty() {
+            self.add("settings", Grade::Good, "every key has an effect");
         }
     }
 

@@ -12,7 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   slipstitch write notes/todo.md --content '- first'
   generate | slipstitch write data.csv
-  slipstitch write data.csv --from /tmp/new.csv --hash b3:…
+  slipstitch write data.csv --from /tmp/new.csv --version b3:…
   slipstitch write LICENSE --create --from - < template";
 
 /// Write a whole file, creating it and its folders if needed

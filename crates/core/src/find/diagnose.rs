@@ -51,6 +51,9 @@ impl Diagnoser<'_, '_> {
         if near.candidates.is_empty() {
             let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             near = NearMatches::by_words(&wanted, snapshot);
+            if let ([line], true) = (&wanted[..], near.candidates.is_empty()) {
+                near = NearMatches::by_case(line, snapshot);
+            }
         }
         if let Some(place) = find_applied(&old, &new, snapshot)
             && near.candidates.iter().map(|candidate| candidate.lines).all(|lines| {
@@ -250,30 +253,59 @@ struct ChosenRival {
 }
 
 impl NearMatches {
+    /// Lines that have a text in another case, those that have nothing else first.
+    fn by_case(line: &str, snapshot: &Snapshot) -> Self {
+        let folded = line.to_lowercase();
+        let mut found: Vec<(bool, usize)> = Vec::new();
+        let text = snapshot.text();
+        for (at, file) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+            let file = String::from_utf8_lossy(file).to_lowercase();
+            if file.contains(&folded) {
+                found.push((file.trim() != folded, at + 1));
+                found.sort_unstable();
+                found.truncate(MAX_CANDIDATES);
+            }
+        }
+        let mut near = Self::default();
+        for (_, number) in found {
+            let lines = Lines { start: number, count: 1 };
+            let mut place = candidate(lines, snapshot);
+            near.add_difference(line, lines, &mut place, snapshot);
+            near.candidates.push(place);
+        }
+        near.with_places_to_read()
+    }
+
     /// Lines that share words with the request. For a request of one line, with the difference.
     fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Self {
         let mut near = Self::default();
         for lines in lines_sharing_words(wanted, snapshot) {
             let mut place = candidate(lines, snapshot);
             if let [line] = wanted {
-                let file = snapshot.line(lines.start).into_owned();
-                if line_similarity(line, file.trim()) >= MIN_VERY_CLOSE {
-                    let request = (*line).to_owned();
-                    let found = Some(file.clone());
-                    let mismatch = Mismatch { line: Some(lines.start), expected: request.clone(), found };
-                    near.mismatch.get_or_insert(mismatch);
-                    let difference =
-                        Difference { class: DifferenceKind::Drift, line: lines.start, request, file };
-                    place.differences.push((&difference).into());
-                    near.cause =
-                        Some(Cause::ChangedLine).filter(|_| near.candidates.is_empty()).or(near.cause);
+                if line_similarity(line, snapshot.line(lines.start).trim()) >= MIN_VERY_CLOSE {
+                    near.add_difference(line, lines, &mut place, snapshot);
                 }
             }
             near.candidates.push(place);
         }
-        near.is_decided = near.candidates.len() == 1;
-        near.read = near.candidates.iter().map(|candidate| candidate.lines).collect();
-        near
+        near.with_places_to_read()
+    }
+
+    /// Adds how a line of the file differs from the request's only line.
+    fn add_difference(&mut self, line: &str, at: Lines, place: &mut Candidate, snapshot: &Snapshot) {
+        let (request, file) = (line.to_owned(), snapshot.line(at.start).into_owned());
+        let mismatch =
+            Mismatch { line: Some(at.start), expected: request.clone(), found: Some(file.clone()) };
+        self.mismatch.get_or_insert(mismatch);
+        let difference = Difference { class: DifferenceKind::Drift, line: at.start, request, file };
+        place.differences.push((&difference).into());
+        self.cause = Some(Cause::ChangedLine).filter(|_| self.candidates.is_empty()).or(self.cause);
+    }
+
+    fn with_places_to_read(mut self) -> Self {
+        self.is_decided = self.candidates.len() == 1;
+        self.read = self.candidates.iter().map(|candidate| candidate.lines).collect();
+        self
     }
 }
 
