@@ -31,7 +31,7 @@ mod undo;
 mod uninstall;
 mod write;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 pub(crate) use help::topic_names;
 
 use crate::global::Global;
@@ -65,6 +65,36 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The parser, whose help fits any width.
+pub(crate) fn parser() -> clap::Command {
+    reflow_help(Cli::command())
+}
+
+/// Joins the lines of paragraphs below the options, so that they are wrapped at the terminal's width only. Indented lines are
+/// examples, and stay as they are.
+fn reflow_help(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(ToString::to_string);
+    let command = match text {
+        Some(text) => command.after_help(join_paragraphs(&text)),
+        None => command,
+    };
+    command.mut_subcommands(reflow_help)
+}
+
+fn join_paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    let mut is_prose = false;
+    for line in text.lines() {
+        let continues = is_prose && !line.is_empty() && !line.starts_with(' ');
+        if !joined.is_empty() {
+            joined.push(if continues { ' ' } else { '\n' });
+        }
+        joined.push_str(line);
+        is_prose = !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+    }
+    joined
 }
 
 #[derive(Debug, Subcommand)]
@@ -133,5 +163,21 @@ impl Command {
             Self::Uninstall(command) => command.run(global),
             Self::Help(command) => command.run(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{join_paragraphs, parser};
+
+    #[test]
+    fn prose_is_joined_and_examples_are_not() {
+        let text = "Examples:\n  one\n  two\n\nSome prose\nthat goes on.\n\nMore:\n  three";
+        assert_eq!(join_paragraphs(text), "Examples:\n  one\n  two\n\nSome prose that goes on.\n\nMore:\n  three");
+    }
+
+    #[test]
+    fn the_parser_is_consistent() {
+        parser().debug_assert();
     }
 }

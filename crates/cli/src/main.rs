@@ -29,15 +29,16 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     // Prints completions and ends if a shell asks for them.
-    clap_complete::CompleteEnv::with_factory(command::Cli::command).complete();
+    clap_complete::CompleteEnv::with_factory(command::parser).complete();
     raise_open_file_limit();
-    match command::Cli::try_parse() {
+    let parsed = command::parser().try_get_matches().and_then(|found| command::Cli::from_arg_matches(&found));
+    match parsed {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::print_parse_error(error, &command::Cli::command(), std::env::args_os()),
+        Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
     }
 }
 

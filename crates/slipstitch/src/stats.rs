@@ -198,6 +198,8 @@ pub struct CallFilter {
     pub dialect: Option<String>,
     /// Only calls at this time or later, in milliseconds since 1970.
     pub since: Option<i64>,
+    /// Only calls before this time, in milliseconds since 1970.
+    pub until: Option<i64>,
 }
 
 impl CallFilter {
@@ -207,6 +209,7 @@ impl CallFilter {
             && self.agent.as_ref().is_none_or(|agent| Some(agent) == failure.agent.as_ref())
             && self.dialect.as_ref().is_none_or(|dialect| *dialect == failure.dialect)
             && self.since.is_none_or(|since| failure.at >= since)
+            && self.until.is_none_or(|until| failure.at < until)
     }
 }
 

@@ -302,7 +302,7 @@ impl CommandOutput for Findings {
 
     fn write(&self, streams: &mut Streams) {
         for Finding { subject, grade, detail } in &self.0 {
-            streams.out.styled(grade.style(), format!("{:<5}", grade.name()));
+            streams.out.styled(grade.style(), format!("{:<8}", grade.name()));
             streams.out.line(escape_controls(&format!("{subject}: {detail}")));
         }
     }

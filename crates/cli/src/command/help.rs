@@ -1,11 +1,11 @@
 //! `slipstitch help`: the help of a command, or a page about a topic.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::ArgValueCandidates;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::command::Cli;
+use crate::command::parser;
 use crate::complete;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
@@ -39,7 +39,7 @@ pub(crate) struct Help {
 
 impl Help {
     pub(super) fn run(self) -> CommandResult {
-        let mut command = Cli::command();
+        let mut command = parser();
         command.build();
         if let [topic] = &self.words[..]
             && let Some((_, _, text)) = TOPICS.iter().find(|(name, ..)| name == topic)

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_mangen::Man;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use crate::command::Cli;
+use crate::command::parser;
 use crate::error::CommandError;
 use crate::output::CommandResult;
 
@@ -34,13 +34,13 @@ impl ManPages {
         };
         let Some(dir) = self.dir else {
             let mut page = Vec::new();
-            Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+            Man::new(parser()).render(&mut page).map_err(failed)?;
             let mut report = Report::custom(Status::Shown, "shown", "the manual page");
             report.text = Some(String::from_utf8_lossy(&page).trim_end().into());
             return Ok(Box::new(report));
         };
         std::fs::create_dir_all(&dir).map_err(failed)?;
-        clap_mangen::generate_to(Cli::command(), &dir).map_err(failed)?;
+        clap_mangen::generate_to(parser(), &dir).map_err(failed)?;
         let message = format!("wrote the manual pages to `{}`", dir.display());
         let mut report = Report::custom(Status::Shown, "written", message.clone());
         report.text = Some(message);

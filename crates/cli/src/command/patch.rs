@@ -17,7 +17,7 @@ use slipstitch::core::report::Report;
 use crate::change::{RunOptions, run_mode};
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::input;
+use crate::{input, wording};
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::streams::Streams;
@@ -195,5 +195,7 @@ impl CommandOutput for PartialOutput {
 }
 
 fn parse_error_report(error: ParseError) -> CommandError {
-    Report::from(error).into()
+    let mut report = Report::from(error);
+    wording::address_a_person(&mut report);
+    report.into()
 }

@@ -343,7 +343,7 @@ fn to_json(found: &StoredProposal) -> Value {
     let files: Vec<Value> = proposal
         .files
         .iter()
-        .map(|file| json!({"path": file.path, "path_after": file.path_after(), "hash_after": file.after}))
+        .map(|file| json!({"path": file.path, "path_after": file.path_after(), "version_after": file.after}))
         .collect();
     json!({
         "id": found.id,

@@ -39,6 +39,9 @@ pub(crate) struct Stats {
     // The journal records no paths of calls, so the other options that select changes do not apply.
     #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
     since: Option<i64>,
+    /// Only calls before this time; a date includes the whole day
+    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
+    until: Option<i64>,
     /// Show all refused edits that are kept, not only the last ones
     #[arg(long)]
     failures: bool,
@@ -57,6 +60,7 @@ impl Stats {
             agent: global.agent.clone(),
             dialect: self.dialect,
             since: self.since,
+            until: self.until,
         };
         let workspace = global.open_to_select()?;
         let groups = workspace.stats(&filter).map_err(Report::from)?;
@@ -150,9 +154,7 @@ fn write_chart(total: &Tally, out: &mut StyledText) {
         ("applied".into(), exact, AnsiColor::Green.on_default()),
         ("recovered".into(), total.recovered, AnsiColor::Cyan.on_default()),
     ];
-    // A cause is counted with its code as well.
-    let causes = total.causes.iter().filter(|count| !count.what.contains('/'));
-    bars.extend(causes.map(|Count { what, count }| (escape_controls(what), *count, refused)));
+    bars.extend(total.causes.iter().map(|Count { what, count }| (escape_controls(what), *count, refused)));
     bars.retain(|(_, count, _)| *count > 0);
     let Some(most) = bars.iter().map(|(_, count, _)| *count).max() else { return };
     let width = bars.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
@@ -176,9 +178,10 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
         let FailedEdit { at, session, agent, dialect, tool, path, code, cause, .. } = failure;
         let why = cause.as_ref().map_or(code.clone(), |cause| format!("{code}, {cause}"));
         let who = agent.as_ref().unwrap_or(session);
-        let head = format!("{}  {who}  {tool} ({dialect})  {path}: {why}", time::format_local(*at));
-        out.line(escape_controls(&head));
+        out.line(escape_controls(&format!("{}  {who}  {path}", time::format_local(*at))));
         let mut line = |name: &str, text: &str| out.line(format!("  {name:<8} {}", escape_controls(text)));
+        line("tool", &format!("{tool} ({dialect})"));
+        line("why", &why);
         if let Some(sent) = &failure.sent {
             line("sent", sent);
         }

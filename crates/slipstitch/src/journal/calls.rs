@@ -227,6 +227,10 @@ fn condition(root: &str, filter: &CallFilter) -> (String, Vec<Value>) {
         query.push_str(" AND at >= ?");
         values.push(since.into());
     }
+    if let Some(until) = filter.until {
+        query.push_str(" AND at < ?");
+        values.push(until.into());
+    }
     (query, values)
 }
 
