@@ -173,7 +173,10 @@ mod tests {
     #[test]
     fn prose_is_joined_and_examples_are_not() {
         let text = "Examples:\n  one\n  two\n\nSome prose\nthat goes on.\n\nMore:\n  three";
-        assert_eq!(join_paragraphs(text), "Examples:\n  one\n  two\n\nSome prose that goes on.\n\nMore:\n  three");
+        assert_eq!(
+            join_paragraphs(text),
+            "Examples:\n  one\n  two\n\nSome prose that goes on.\n\nMore:\n  three"
+        );
     }
 
     #[test]

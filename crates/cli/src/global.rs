@@ -45,7 +45,7 @@ pub(crate) struct Global {
     /// When to use colours; auto respects NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
-    /// Do not use a pager for output that does not fit on the terminal [env: SLIPSTITCH_PAGER, PAGER]
+    /// Do not show output that does not fit on the terminal in a pager (SLIPSTITCH_PAGER, else PAGER, else less)
     #[arg(long, global = true)]
     no_pager: bool,
 }

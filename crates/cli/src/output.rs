@@ -69,11 +69,13 @@ fn new_streams(color: ColorChoice) -> Streams {
         ColorChoice::Never => false,
         ColorChoice::Auto => automatic != anstream::ColorChoice::Never,
     };
-    Streams {
+    let mut streams = Streams {
         out: StyledText::new(use_color(AutoStream::choice(&out)), out.is_terminal()),
         // Messages are escaped even in a pipe: someone may still read them on a terminal, and no program needs the bytes.
         err: StyledText::new(use_color(AutoStream::choice(&err)), true),
-    }
+    };
+    streams.err.width = terminal::message_width();
+    streams
 }
 
 /// The exit code of a change that was made although its output could not be written.

@@ -11,10 +11,16 @@ pub(crate) fn width() -> Option<usize> {
     std::io::stdout().is_terminal().then(size).flatten().map(|(columns, _)| columns)
 }
 
+/// The width of the terminal that stderr goes to; `None` if it goes elsewhere.
+pub(crate) fn message_width() -> Option<usize> {
+    std::io::stderr().is_terminal().then(size).flatten().map(|(columns, _)| columns)
+}
+
 /// Columns and rows. `COLUMNS` and `LINES` win, as everywhere.
 fn size() -> Option<(usize, usize)> {
     let variable = |name: &str| std::env::var(name).ok()?.parse().ok().filter(|&number: &usize| number > 0);
-    let found = terminal_size::terminal_size_of(std::io::stdout());
+    let found = terminal_size::terminal_size_of(std::io::stdout())
+        .or_else(|| terminal_size::terminal_size_of(std::io::stderr()));
     let columns = variable("COLUMNS").or(found.map(|(columns, _)| columns.0.into()))?;
     let rows = variable("LINES").or(found.map(|(_, rows)| rows.0.into()))?;
     Some((columns, rows))

@@ -24,12 +24,17 @@ const WORDS: &[(&str, &str)] = &[
     ("Read the file again and make", "Look at the file and make"),
     ("Read the file again.", "Look at the file."),
     ("Read the file again;", "Look at the file;"),
+    ("Read the file again, make", "Look at the file, make"),
     ("Read lines ", "Look at lines "),
     ("Read line ", "Look at line "),
 ];
 
-/// Rewrites the hints of a report.
+/// Rewrites the hints of a report, and what messages say about the request.
 pub(crate) fn address_a_person(report: &mut Report) {
+    let failures = report.failures.iter_mut().map(|failure| &mut failure.message);
+    for message in failures.chain([&mut report.message]).chain(&mut report.warnings) {
+        *message = message.replace(", you sent `", ", you gave `").replace(", you sent \"", ", you gave \"");
+    }
     let failures = report.failures.iter_mut().map(|failure| &mut failure.hint);
     for hint in report.hint.iter_mut().chain(failures) {
         *hint = rewrite(hint);

@@ -10,9 +10,10 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::journal::JournalError;
 use slipstitch::editors::{ServerState, ServerStatus};
 use slipstitch::journal::JournalCheck;
-use slipstitch::{Workspace, confine};
+use slipstitch::{SqliteJournal, Workspace, confine};
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -91,6 +92,7 @@ impl Doctor {
                 let message = error.report.message.lines().collect::<Vec<_>>().join(" ");
                 let hint = error.report.hint.as_deref().unwrap_or_default();
                 findings.add("settings", Grade::Bad, format!("{message}. {hint}"));
+                findings.journal_without_settings(global);
             }
         }
         findings.landlock();
@@ -161,9 +163,24 @@ impl Findings {
         }
     }
 
+    /// Checks the journal of a project that cannot be opened.
+    fn journal_without_settings(&mut self, global: &Global) {
+        let root = global.project_root();
+        let Ok(state) = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()]) else {
+            return;
+        };
+        let checked =
+            SqliteJournal::open(&state, &root.to_string_lossy()).and_then(|journal| journal.check());
+        self.journal_check(checked, &state);
+    }
+
     fn journal(&mut self, workspace: &Workspace) {
-        let folder = workspace.state_dir().display().to_string();
-        match workspace.check_journal() {
+        self.journal_check(workspace.check_journal(), workspace.state_dir());
+    }
+
+    fn journal_check(&mut self, checked: Result<JournalCheck, JournalError>, state: &Path) {
+        let folder = state.display().to_string();
+        match checked {
             Ok(JournalCheck { bytes, damage }) if damage.is_empty() => {
                 self.add("journal", Grade::Good, format!("intact, {} KiB, in {folder}", bytes / 1024))
             }

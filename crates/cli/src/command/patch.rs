@@ -17,10 +17,10 @@ use slipstitch::core::report::Report;
 use crate::change::{RunOptions, run_mode};
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::{input, wording};
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::streams::Streams;
+use crate::{input, wording};
 use partial::Leftovers;
 
 const EXAMPLES: &str = "\

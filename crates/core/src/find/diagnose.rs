@@ -12,7 +12,8 @@ use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
 use super::heading::{item_name, rows_naming_blocks_around_change};
 use super::limits::{
-    MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS, MIN_VERY_CLOSE,
+    MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
+    MIN_VERY_CLOSE,
 };
 use super::offer::Offers;
 use super::punctuation::{is_distinctive, letters, line_key};
@@ -383,8 +384,11 @@ fn lines_sharing_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
         return Vec::new();
     }
     let text = snapshot.text();
+    if text.len() > MAX_WORD_BYTES {
+        return lines_with_rarest_word(longest, &words, snapshot);
+    }
     let mut best: Vec<(usize, usize)> = Vec::new(); // shared words, line
-    for (number, line) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+    for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let line = String::from_utf8_lossy(line);
         let mut seen: Vec<&str> =
             self::words(&line).filter(|word| words.binary_search(word).is_ok()).collect();
@@ -397,6 +401,31 @@ fn lines_sharing_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
         }
     }
     best.into_iter().map(|(_, line)| Lines { start: line, count: 1 }).collect()
+}
+
+/// In a text that is too long to be compared line by line: the lines with the rarest word of the request, those that share most
+/// words first. The start of the text alone would make its first lines look close, wherever the right one is.
+fn lines_with_rarest_word(line: &str, words: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
+    let text = snapshot.text();
+    let places = |word: &&str| -> Vec<usize> {
+        memchr::memmem::find_iter(text, word.as_bytes()).take(MAX_RARE + 1).collect()
+    };
+    let rarest = words.iter().map(places).filter(|places| !places.is_empty()).min_by_key(Vec::len);
+    let rarest = rarest.filter(|places| places.len() <= MAX_RARE).unwrap_or_default();
+    let mut numbers: Vec<usize> = rarest.into_iter().map(|at| snapshot.line_of(at)).collect();
+    numbers.dedup();
+    let shared =
+        |text: &str| words.iter().filter(|word| self::words(text).any(|other| other == **word)).count();
+    let mut best: Vec<(usize, f64, usize)> = numbers
+        .into_iter()
+        .map(|number| {
+            let text = snapshot.line(number);
+            (shared(&text), line_similarity(line, text.trim()), number)
+        })
+        .filter(|(shared, ..)| shared * 2 >= words.len())
+        .collect();
+    best.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).then(one.2.cmp(&other.2)));
+    best.into_iter().take(MAX_CANDIDATES).map(|(.., start)| Lines { start, count: 1 }).collect()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

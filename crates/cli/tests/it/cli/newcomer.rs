@@ -25,11 +25,17 @@ const CASES: &[(&str, &[&str])] = &[
     ("A glob that finds nothing", &["edit", "src/*.rs", "--old", "a", "--new", "b"]),
     ("Text that is nowhere", &["edit", "src/main.py", "--old", "frobnicate", "--new", "x"]),
     ("Text in another case", &["edit", "src/main.py", "--old", "RETRIES = 3", "--new", "retries = 5"]),
-    ("A number that is not the file's", &["edit", "src/main.py", "--old", "retries = 4", "--new", "retries = 5"]),
+    (
+        "A number that is not the file's",
+        &["edit", "src/main.py", "--old", "retries = 4", "--new", "retries = 5"],
+    ),
     ("Other whitespace", &["edit", "src/main.py", "--old", "retries  =  3", "--new", "retries = 5"]),
     ("Text that occurs twice", &["edit", "src/main.py", "--old", "send()", "--new", "post()"]),
     ("Text that occurs very often", &["edit", "notes.txt", "--old", "line", "--new", "row"]),
-    ("Text outside the lines of --hint", &["edit", "notes.txt", "--old", "line 7", "--new", "x", "--hint", "1-3"]),
+    (
+        "Text outside the lines of --hint",
+        &["edit", "notes.txt", "--old", "line 7", "--new", "x", "--hint", "1-3"],
+    ),
     ("An empty text", &["edit", "src/main.py", "--old", "", "--new", "x"]),
     ("No difference", &["edit", "src/main.py", "--old", "retries = 3", "--new", "retries = 3"]),
     ("A text file that is binary", &["edit", "logo.bin", "--old", "a", "--new", "b"]),
@@ -89,9 +95,15 @@ fn project() -> Rig {
     };
     let head = "--- a/notes.txt\n+++ b/notes.txt\n";
     outside("one.diff", &format!("{head}{}", hunk(3, "line four")));
-    outside("two.diff", &format!("{head}{}{}{}", hunk(3, "line four"), hunk(8, "line 9"), hunk(14, "line xv")));
+    outside(
+        "two.diff",
+        &format!("{head}{}{}{}", hunk(3, "line four"), hunk(8, "line 9"), hunk(14, "line xv")),
+    );
     rig
 }
+
+/// How much of an output is shown; only the help is longer.
+const MAX_LINES: usize = 14;
 
 fn transcript(rig: &Rig, title: &str, words: &[&str]) -> String {
     let run = Run::of(rig.command().args(words).write_stdin(""));
@@ -101,9 +113,13 @@ fn transcript(rig: &Rig, title: &str, words: &[&str]) -> String {
         let text = text.replace(folder.join("root").to_str().unwrap(), "/project");
         text.replace(folder.to_str().unwrap(), "/home")
     };
-    let mut text = format!("# {title}\n\n    $ slipstitch {line}\n");
-    for line in run.out.lines().chain(run.err.lines()) {
+    let mut text = format!("# {title}\n\n    {}\n", format!("$ slipstitch {line}").trim_end());
+    let lines: Vec<&str> = run.out.lines().chain(run.err.lines()).collect();
+    for line in lines.iter().take(MAX_LINES) {
         writeln!(text, "{}", format!("    {}", hide(line)).trim_end()).unwrap();
+    }
+    if lines.len() > MAX_LINES {
+        text.push_str("    ...\n");
     }
     writeln!(text, "    [exit {}]", run.code).unwrap();
     text
@@ -121,7 +137,9 @@ fn errors_of_newcomers_say_what_happened_and_what_to_do() {
         all.push_str(&transcript(&rig, title, words));
         assert_eq!(rig.get("src/main.py"), MAIN, "{title}: nothing may change");
     }
-    for phrase in ["Ask the user", "end its version", "write_file`", "18446744073709551615", "Send `", "send `"] {
+    for phrase in
+        ["Ask the user", "end its version", "write_file`", "18446744073709551615", "Send `", "send `"]
+    {
         let is_meant_for_a_model = all.contains(phrase) && !all.contains("Available tools");
         assert!(!is_meant_for_a_model, "`{phrase}` is not for someone at a terminal");
     }

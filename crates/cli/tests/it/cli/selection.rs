@@ -61,7 +61,8 @@ fn stats_and_sessions_count_what_log_lists() {
     let rig = rig();
     for (options, selected) in SELECTIONS {
         let (_, sessions) = rig.json([&["sessions"], *options].concat());
-        let counted = sessions["sessions"].as_array().unwrap().iter().map(|one| one["changes"].as_u64().unwrap());
+        let counted =
+            sessions["sessions"].as_array().unwrap().iter().map(|one| one["changes"].as_u64().unwrap());
         assert_eq!(counted.sum::<u64>(), selected.len() as u64, "{options:?}");
         if options.contains(&"--file") {
             continue;

@@ -58,7 +58,7 @@ impl<'r> Terminal<'r> {
             "steps": self.steps,
             "lock": lock,
         });
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli/pty.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli/on_terminal.py");
         let output = Command::new("python3")
             .args([script, &task.to_string()])
             .env_clear()
@@ -194,7 +194,8 @@ fn work_that_takes_long_shows_progress() {
 #[test]
 fn statistics_and_help_fit_a_narrow_terminal() {
     let rig = Rig::with("one\n");
-    rig.run(["call", "edit_file", r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#]).assert_done();
+    rig.run(["call", "edit_file", r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#])
+        .assert_done();
     rig.run(["call", "edit_file", r#"{"path": "a.txt", "old_text": "tow", "new_text": "2"}"#]);
     let narrow = Terminal { columns: 50, ..Terminal::new(&rig) }.run(&["stats", "--color", "never"]);
     assert!(narrow.text.lines().all(|line| line.chars().count() <= 50), "{narrow:?}");
