@@ -72,8 +72,11 @@ pub(super) fn without_failures(
                 }
                 None => {
                     let name = format!("{}.rej", file.path);
-                    notes.push(format!("`{}` is in `{name}`: {}", file.path, failure.message));
-                    let head = || format!("--- {}\n+++ {}\n", file.path, file.path);
+                    notes.push(format!("`{}`, left in `{name}`: {}", file.path, failure.message));
+                    let head = || match operation {
+                        Operation::Replace { .. } => format!("{}\n", file.path),
+                        _ => format!("--- {}\n+++ {}\n", file.path, file.path),
+                    };
                     rejected.entry(name).or_insert_with(head).push_str(&render(operation)?);
                 }
             }
