@@ -16,8 +16,8 @@ use crate::output::CommandResult;
 pub(crate) struct ChangeOptions {
     /// The file version that the edit was made for, as shown by `read` and `info`. If the file has changed since, the
     /// edit is rebased over changes elsewhere in the file, or refused
-    #[arg(long, value_name = "HASH", value_parser = VersionClaim::parse)]
-    pub(crate) hash: Option<VersionClaim>,
+    #[arg(long = "version", alias = "hash", value_name = "VERSION", value_parser = VersionClaim::parse)]
+    pub(crate) version: Option<VersionClaim>,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -67,7 +67,7 @@ impl ChangeOptions {
     ) -> CommandResult {
         let workspace = global.open()?;
         let path = global.file(file, &workspace)?;
-        let file = FilePlan { path, version: self.hash.clone(), operations: vec![operation] };
+        let file = FilePlan { path, version: self.version.clone(), operations: vec![operation] };
         Ok(Box::new(self.run_plan(&workspace, EditPlan::new(vec![file], rules), tool)))
     }
 

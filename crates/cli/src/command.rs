@@ -10,9 +10,11 @@ mod doctor;
 mod edit;
 mod forget;
 mod gc;
+mod help;
 mod info;
 mod lines;
 mod log;
+mod man;
 mod mcp;
 mod mode;
 mod patch;
@@ -20,14 +22,17 @@ mod read;
 mod redo;
 mod rename;
 mod review;
+mod schema;
 mod sessions;
 mod show;
 mod stats;
 mod tools;
 mod undo;
+mod uninstall;
 mod write;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+pub(crate) use help::topic_names;
 
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -49,16 +54,47 @@ Exit codes:
   3  I/O, journal or internal failure
   4  the change was made, but its output could not be written
 
-Run `slipstitch COMMAND --help` for examples of each command.";
+Run `slipstitch COMMAND --help` for examples of each command, and `slipstitch help TOPIC` for
+recovery, patches, settings, selection, json or state.";
 
 /// Edit files in the right place or not at all, and undo any edit.
 #[derive(Debug, Parser)]
-#[command(name = "slipstitch", version, after_help = EXAMPLES)]
+#[command(name = "slipstitch", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The parser, whose help fits any width.
+pub(crate) fn parser() -> clap::Command {
+    reflow_help(Cli::command())
+}
+
+/// Joins the lines of paragraphs below the options, so that they are wrapped at the terminal's width only. Indented lines are
+/// examples, and stay as they are.
+fn reflow_help(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(ToString::to_string);
+    let command = match text {
+        Some(text) => command.after_help(join_paragraphs(&text)),
+        None => command,
+    };
+    command.mut_subcommands(reflow_help)
+}
+
+fn join_paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    let mut is_prose = false;
+    for line in text.lines() {
+        let continues = is_prose && !line.is_empty() && !line.starts_with(' ');
+        if !joined.is_empty() {
+            joined.push(if continues { ' ' } else { '\n' });
+        }
+        joined.push_str(line);
+        is_prose = !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+    }
+    joined
 }
 
 #[derive(Debug, Subcommand)]
@@ -88,6 +124,10 @@ pub(crate) enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
+    Man(man::ManPages),
+    Schema(schema::Schema),
+    Uninstall(uninstall::UninstallAll),
+    Help(help::Help),
 }
 
 impl Command {
@@ -118,6 +158,29 @@ impl Command {
             Self::Config(command) => command.run(global),
             Self::Doctor(command) => command.run(global),
             Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Uninstall(command) => command.run(global),
+            Self::Help(command) => command.run(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{join_paragraphs, parser};
+
+    #[test]
+    fn prose_is_joined_and_examples_are_not() {
+        let text = "Examples:\n  one\n  two\n\nSome prose\nthat goes on.\n\nMore:\n  three";
+        assert_eq!(
+            join_paragraphs(text),
+            "Examples:\n  one\n  two\n\nSome prose that goes on.\n\nMore:\n  three"
+        );
+    }
+
+    #[test]
+    fn the_parser_is_consistent() {
+        parser().debug_assert();
     }
 }

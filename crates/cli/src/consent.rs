@@ -8,6 +8,8 @@ use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decisio
 use slipstitch::core::report::Report;
 use slipstitch::{Source, Workspace};
 
+use crate::wording;
+
 /// The next steps that someone at a terminal has.
 pub(crate) const PHRASES: HintPhrases = HintPhrases {
     old: "`--old`",
@@ -19,7 +21,7 @@ pub(crate) const PHRASES: HintPhrases = HintPhrases {
     append: Some("use `slipstitch append`"),
     fill: Some("use `slipstitch write` or `slipstitch append`"),
     choose: None,
-    version: "pass its hash with `--hash`",
+    version: "pass its version with `--version`",
     changes: "`slipstitch log` lists the changes.",
 };
 
@@ -45,8 +47,13 @@ impl Consent {
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
         let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
-        let phrases = if tool == "patch" { PATCH_PHRASES } else { PHRASES };
+        let phrases = match tool {
+            "patch" => PATCH_PHRASES,
+            "delete" | "move" => HintPhrases { create: None, ..PHRASES },
+            _ => PHRASES,
+        };
         let mut report = workspace.run_with(plan, Source { tool, phrases }, &mut approver);
+        wording::address_a_person(&mut report);
         report.warnings.extend(workspace.config().ignored.iter().map(ToString::to_string));
         if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };

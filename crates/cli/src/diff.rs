@@ -1,38 +1,123 @@
-//! Coloured unified diffs.
+//! Coloured unified diffs, with the words that changed and the syntax of the file.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::{Ansi256Color, AnsiColor, Color, Style};
+use slipstitch_review::{Class, Part, mark_hunk};
 
 use crate::streams::StyledText;
 
-/// Writes `diff` with colours. It counts the lines of each hunk, because a removed line that starts with `--` looks
-/// like a file header.
+/// Longer diffs are coloured by line only: highlighting takes longer than all the rest.
+const MAX_MARKED_BYTES: usize = 256 << 10;
+
+/// Writes `diff` with colours.
 pub(crate) fn write_colored(diff: &[u8], out: &mut StyledText) {
-    if !out.has_color() {
+    if !out.uses_color() {
         return out.text(diff);
     }
-    let (mut old, mut new) = (0usize, 0usize);
-    for line in diff.split_inclusive(|&byte| byte == b'\n') {
-        let style = if old == 0 && new == 0 {
-            match hunk_counts(line) {
-                Some(counts) => {
-                    (old, new) = counts;
-                    AnsiColor::Cyan.on_default()
-                }
-                None if line.starts_with(b"\\") => Style::new(),
-                None => Style::new().bold(),
+    let marks_words = diff.len() <= MAX_MARKED_BYTES;
+    let mut path = String::new();
+    let mut lines = diff.split_inclusive(|&byte| byte == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        let Some(counts) = hunk_counts(line) else {
+            if let Some(name) = path_of(line) {
+                path = name;
             }
-        } else {
-            let (removed, added, style) = match line.first() {
-                Some(b'-') => (1, 0, AnsiColor::Red.on_default()),
-                Some(b'+') => (0, 1, AnsiColor::Green.on_default()),
-                Some(b'\\') => (0, 0, Style::new()),
-                _ => (1, 1, Style::new()),
-            };
-            (old, new) = (old.saturating_sub(removed), new.saturating_sub(added));
-            style
+            let style = if line.starts_with(b"\\") { Style::new() } else { Style::new().bold() };
+            out.styled(style, line);
+            continue;
         };
-        out.styled(style, line);
+        out.styled(AnsiColor::Cyan.on_default(), line);
+        let body = take_body(&mut lines, counts);
+        if marks_words && body.iter().all(|line| std::str::from_utf8(line).is_ok()) {
+            write_marked(&body, &path, out);
+        } else {
+            body.iter().for_each(|line| out.styled(line_style(line.first()), line));
+        }
     }
+}
+
+/// The lines of a hunk. They are counted, because a removed line that starts with `--` looks like a file header.
+fn take_body<'d>(
+    lines: &mut std::iter::Peekable<impl Iterator<Item = &'d [u8]>>,
+    (mut old, mut new): (usize, usize),
+) -> Vec<&'d [u8]> {
+    let mut body = Vec::new();
+    while let Some(line) = lines.next_if(|line| old > 0 || new > 0 || line.starts_with(b"\\")) {
+        let (removed, added) = match line.first() {
+            Some(b'-') => (1, 0),
+            Some(b'+') => (0, 1),
+            Some(b'\\') => (0, 0),
+            _ => (1, 1),
+        };
+        (old, new) = (old.saturating_sub(removed), new.saturating_sub(added));
+        body.push(line);
+    }
+    body
+}
+
+fn write_marked(body: &[&[u8]], path: &str, out: &mut StyledText) {
+    let text = |line: &'_ [u8]| -> (char, String) {
+        let line = String::from_utf8_lossy(line);
+        let line = line.strip_suffix('\n').unwrap_or(&line);
+        let sign = line.chars().next().unwrap_or(' ');
+        (sign, line.get(sign.len_utf8()..).unwrap_or_default().to_owned())
+    };
+    let lines: Vec<(char, String)> =
+        body.iter().filter(|line| !line.starts_with(b"\\")).map(|line| text(line)).collect();
+    let borrowed: Vec<(char, &str)> = lines.iter().map(|(sign, text)| (*sign, text.as_str())).collect();
+    let mut marks = mark_hunk(path, &borrowed).into_iter();
+    for line in body {
+        if line.starts_with(b"\\") {
+            out.text(line);
+            continue;
+        }
+        let sign = line.first();
+        out.styled(line_style(sign), line.get(..1).unwrap_or_default());
+        for part in marks.next().unwrap_or_default() {
+            out.styled(part_style(sign, &part), &part.text);
+        }
+        if line.ends_with(b"\n") {
+            out.text("\n");
+        }
+    }
+}
+
+/// The colour of a whole line.
+fn line_style(sign: Option<&u8>) -> Style {
+    match sign {
+        Some(b'-') => AnsiColor::Red.on_default(),
+        Some(b'+') => AnsiColor::Green.on_default(),
+        _ => Style::new(),
+    }
+}
+
+/// Removed and added lines keep their colour, and what changed in them is on a background, as in delta. Context lines have the
+/// colours of their syntax.
+fn part_style(sign: Option<&u8>, part: &Part) -> Style {
+    let background = |color: u8| Some(Color::Ansi256(Ansi256Color(color)));
+    match sign {
+        Some(b'-') if part.is_changed => line_style(sign).bold().bg_color(background(52)),
+        Some(b'+') if part.is_changed => line_style(sign).bold().bg_color(background(22)),
+        Some(b'-' | b'+') => syntax_style(part.class).unwrap_or_else(|| line_style(sign)),
+        _ => syntax_style(part.class).unwrap_or_default(),
+    }
+}
+
+fn syntax_style(class: Option<Class>) -> Option<Style> {
+    let color = match class? {
+        Class::Keyword => AnsiColor::Magenta,
+        Class::String => AnsiColor::Yellow,
+        Class::Comment => AnsiColor::BrightBlack,
+        Class::Number => AnsiColor::Blue,
+        Class::Name => AnsiColor::Cyan,
+    };
+    Some(color.on_default())
+}
+
+/// The path in a file header.
+fn path_of(line: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(line).ok()?.trim_end();
+    let name = name.strip_prefix("+++ ").or_else(|| name.strip_prefix("--- "))?;
+    (name != "/dev/null").then(|| name.trim_start_matches("b/").trim_start_matches("a/").to_owned())
 }
 
 /// The numbers of old and new lines in a hunk header.
@@ -58,9 +143,18 @@ mod tests {
     fn colours_lines_by_kind() {
         let diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n--- old\n+++ new\n--- a/y\n+++ b/y\n";
         let want = "\x1b[1m--- a/x\x1b[0m\n\x1b[1m+++ b/x\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n same\n\
-                    \x1b[31m--- old\x1b[0m\n\x1b[32m+++ new\x1b[0m\n\
+                    \x1b[31m-\x1b[0m\x1b[31m-- old\x1b[0m\n\x1b[32m+\x1b[0m\x1b[32m++ new\x1b[0m\n\
                     \x1b[1m--- a/y\x1b[0m\n\x1b[1m+++ b/y\x1b[0m\n";
         assert_eq!(colored(diff), want);
+    }
+
+    #[test]
+    fn marks_the_words_that_changed_and_the_syntax() {
+        let diff = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n // note\n-let a = old_name + 1;\n+let a = new_name + 1;\n";
+        let shown = colored(diff);
+        assert!(shown.contains(" \x1b[90m// note\x1b[0m\n"), "{shown:?}");
+        assert!(shown.contains("\x1b[1m\x1b[31m\x1b[48;5;52mold_name\x1b[0m"), "{shown:?}");
+        assert!(shown.contains("\x1b[1m\x1b[32m\x1b[48;5;22mnew_name\x1b[0m"), "{shown:?}");
     }
 
     #[test]

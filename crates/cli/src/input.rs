@@ -1,7 +1,7 @@
 //! Text given by an option, a file, or standard input.
 
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
@@ -67,6 +67,15 @@ pub(crate) fn read_file(file: &Path) -> Result<String, CommandError> {
 /// Reads standard input as UTF-8.
 pub(crate) fn read_stdin() -> Result<String, CommandError> {
     read_utf8(std::io::stdin().lock(), "standard input")
+}
+
+/// Reads standard input, and says so if it is a terminal: someone may be waiting for the program.
+pub(crate) fn read_stdin_with_notice(what: &str) -> Result<String, CommandError> {
+    if std::io::stdin().is_terminal() {
+        let notice = format!("Reading {what} from the terminal. End it with Ctrl-D on a line of its own.\n");
+        let _ = std::io::stderr().write_all(notice.as_bytes());
+    }
+    read_stdin()
 }
 
 /// Reads standard input, unless it is a terminal or empty: a command that failed at the other end of the pipe should

@@ -2,6 +2,7 @@
 
 mod change;
 mod command;
+mod complete;
 mod consent;
 mod diff;
 mod error;
@@ -13,25 +14,31 @@ mod json;
 mod lines;
 mod output;
 mod path_filter;
+mod progress;
 mod project;
 mod prompt;
 mod render;
 mod selection;
 mod shell;
 mod streams;
+mod terminal;
 mod time;
 mod usage;
+mod wording;
 mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
+    // Prints completions and ends if a shell asks for them.
+    clap_complete::CompleteEnv::with_factory(command::parser).complete();
     raise_open_file_limit();
-    match command::Cli::try_parse() {
+    let parsed = command::parser().try_get_matches().and_then(|found| command::Cli::from_arg_matches(&found));
+    match parsed {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::print_parse_error(&error, &command::Cli::command(), std::env::args_os()),
+        Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
     }
 }
 

@@ -11,6 +11,7 @@ use slipstitch::core::plan::ChangeId;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::streams::{Streams, StyledText, escape_json};
+use crate::terminal;
 
 /// The output of a subcommand.
 pub(crate) trait CommandOutput {
@@ -52,6 +53,11 @@ pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode 
     }
     let mut streams = new_streams(options.color);
     output.write(&mut streams);
+    // What a change did is not paged: it is done, and the next command is waiting.
+    let is_only_shown = matches!(output.status(), Status::Shown | Status::WouldApply);
+    if is_only_shown && terminal::page(&streams.out.bytes, options) {
+        streams.out.bytes.clear();
+    }
     write_streams(&streams.out.bytes, &streams.err.bytes, output.status(), output.change())
 }
 
@@ -63,11 +69,13 @@ fn new_streams(color: ColorChoice) -> Streams {
         ColorChoice::Never => false,
         ColorChoice::Auto => automatic != anstream::ColorChoice::Never,
     };
-    Streams {
+    let mut streams = Streams {
         out: StyledText::new(use_color(AutoStream::choice(&out)), out.is_terminal()),
         // Messages are escaped even in a pipe: someone may still read them on a terminal, and no program needs the bytes.
         err: StyledText::new(use_color(AutoStream::choice(&err)), true),
-    }
+    };
+    streams.err.width = terminal::message_width();
+    streams
 }
 
 /// The exit code of a change that was made although its output could not be written.

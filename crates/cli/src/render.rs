@@ -120,7 +120,7 @@ fn write_labelled(color: AnsiColor, label: &str, text: &str, err: &mut StyledTex
     let style = Style::new().bold().fg_color(Some(color.into()));
     err.styled(style, format!("{label}:"));
     let mut lines = text.lines();
-    err.line(format!(" {}", lines.next().unwrap_or_default()));
+    err.prose(&format!(" {}", lines.next().unwrap_or_default()), label.len() + 1);
     for line in lines {
         err.line(format!("  {line}"));
     }

@@ -11,10 +11,17 @@ pub(crate) struct Streams {
     pub(crate) err: StyledText,
 }
 
+/// Narrower terminals wrap prose themselves.
+const MIN_WIDTH: usize = 30;
+/// In front of the further lines of prose.
+const INDENT: &str = "  ";
+
 /// The text of one stream.
 pub(crate) struct StyledText {
     use_color: bool,
     escape_controls: bool,
+    /// Where prose is wrapped.
+    pub(crate) width: Option<usize>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -22,11 +29,29 @@ impl StyledText {
     /// `escape_controls` is for terminals, where control characters could do anything. Files and pipes get the bytes
     /// unchanged.
     pub(crate) fn new(use_color: bool, escape_controls: bool) -> Self {
-        Self { use_color, escape_controls, bytes: Vec::new() }
+        Self { use_color, escape_controls, width: None, bytes: Vec::new() }
+    }
+
+    /// Adds a line of prose after `used` columns, wrapped between words. Further lines are indented.
+    pub(crate) fn prose(&mut self, text: &str, used: usize) {
+        let Some(width) = self.width.filter(|width| *width >= MIN_WIDTH) else { return self.line(text) };
+        let (mut line, mut at) = (String::new(), used);
+        for word in text.split(' ') {
+            let length = word.chars().count() + 1;
+            if at + length > width && at > INDENT.len() {
+                self.line(std::mem::replace(&mut line, INDENT.into()));
+                at = INDENT.len();
+            } else if at > used || !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+            at += length;
+        }
+        self.line(line);
     }
 
     /// Whether styles have an effect.
-    pub(crate) fn has_color(&self) -> bool {
+    pub(crate) fn uses_color(&self) -> bool {
         self.use_color
     }
 
@@ -131,6 +156,23 @@ mod tests {
     fn writes_bytes_unchanged_to_a_pipe() {
         let text = b"a\x1b[2Jb\rc\x00\xff\r\n";
         assert_eq!(written(false, text), text);
+    }
+
+    #[test]
+    fn wraps_prose_between_words() {
+        let wrapped = |width, text| {
+            let mut err = StyledText { width, ..StyledText::new(false, true) };
+            err.text("hint:");
+            err.prose(text, 5);
+            String::from_utf8(err.bytes).unwrap()
+        };
+        let text = " Nothing was written. Check the change, then confirm it.";
+        assert_eq!(wrapped(None, text), format!("hint:{text}\n"));
+        assert_eq!(wrapped(Some(200), text), format!("hint:{text}\n"));
+        let want = "hint: Nothing was written. Check\n  the change, then confirm it.\n";
+        assert_eq!(wrapped(Some(34), text), want);
+        let long = format!(" {}", "x".repeat(50));
+        assert!(wrapped(Some(34), &long).contains(&"x".repeat(50)), "words are not cut");
     }
 
     #[test]

@@ -4,16 +4,56 @@ use slipstitch::core::text::display::escape_controls;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::escape::UnsafeNames;
 use crate::output::{CommandOutput, write_streams};
 
+/// Names that other tools have for our commands.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("replace", "edit"),
+    ("sed", "edit"),
+    ("sub", "edit"),
+    ("change", "edit"),
+    ("apply", "patch"),
+    ("diff", "show"),
+    ("cat", "read"),
+    ("view", "read"),
+    ("open", "read"),
+    ("history", "log"),
+    ("status", "log"),
+    ("revert", "undo"),
+    ("rollback", "undo"),
+    ("restore", "undo"),
+    ("rm", "delete"),
+    ("remove", "delete"),
+    ("mv", "move"),
+    ("rename", "move"),
+    ("create", "write"),
+    ("new", "write"),
+    ("add", "append"),
+    ("insert", "lines"),
+    ("install", "mcp install"),
+    ("serve", "mcp"),
+    ("server", "mcp"),
+    ("settings", "config"),
+    ("approve", "review"),
+    ("accept", "review accept"),
+];
+
+/// Suggests our name for a command of another tool, instead of one that is only spelled alike.
+fn suggest_own_name(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    if let Some((_, own)) = OTHER_NAMES.iter().find(|(other, _)| other == word) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![(*own).into()]));
+    }
+}
+
 /// Prints what clap returned: help, the version, or a usage error.
 pub(crate) fn print_parse_error(
-    error: &clap::Error,
+    mut error: clap::Error,
     command: &clap::Command,
     arguments: impl Iterator<Item = OsString>,
 ) -> ExitCode {
@@ -22,8 +62,9 @@ pub(crate) fn print_parse_error(
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    suggest_own_name(&mut error);
     let arguments: Vec<OsString> = arguments.collect();
-    let report = report(error, &arguments);
+    let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
         return write_streams(json.as_bytes(), b"", Status::Invalid, None);

@@ -37,7 +37,7 @@ impl Global {
     }
 
     /// `--root`, or the project around the working folder.
-    fn project_root(&self) -> PathBuf {
+    pub(crate) fn project_root(&self) -> PathBuf {
         match (self.root.first(), std::env::current_dir()) {
             (Some(root), _) => root.clone(),
             (None, Ok(folder)) => find_root(&folder),

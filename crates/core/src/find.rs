@@ -9,6 +9,7 @@
 //! not tell which of the first two was meant. The edit is refused and the caller is asked for more context.
 
 mod alignment;
+mod applied;
 mod block;
 mod clipboard;
 mod combine;

@@ -103,12 +103,12 @@ pub struct FileReport {
     /// Its new path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<FilePath>,
-    /// The hash of its content before.
+    /// Its version before: the hash of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hash_before: Option<ContentHash>,
-    /// The hash of its content now.
+    pub version_before: Option<ContentHash>,
+    /// Its version now: the hash of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hash: Option<ContentHash>,
+    pub version: Option<ContentHash>,
     /// Its dominant line ending.
     pub newline: Newline,
     /// Whether it has other line endings too.
@@ -374,8 +374,8 @@ impl FileReport {
             path: path.clone(),
             action: Action::Read,
             moved_to: None,
-            hash_before: None,
-            hash: Some(snapshot.hash()),
+            version_before: None,
+            version: Some(snapshot.hash()),
             newline: snapshot.newlines().dominant(),
             mixed_newlines: snapshot.newlines().is_mixed(),
             encoding: snapshot.encoding(),
@@ -396,8 +396,8 @@ impl FileReport {
             path: path.clone(),
             action: Action::Read,
             moved_to: None,
-            hash_before: None,
-            hash: None,
+            version_before: None,
+            version: None,
             newline: Newline::Lf,
             mixed_newlines: false,
             encoding: Encoding::Utf8,
@@ -427,11 +427,11 @@ impl FileReport {
                 PathChange::Move(to) => Some(to.clone()),
                 PathChange::Keep | PathChange::Delete => None,
             },
-            hash_before: match file.base {
+            version_before: match file.base {
                 Base::Absent => None,
                 Base::Content(hash) => Some(hash),
             },
-            hash: file.after,
+            version: file.after,
             newline: newlines.dominant(),
             mixed_newlines: newlines.is_mixed(),
             encoding: snapshot.map_or(Encoding::Utf8, Snapshot::encoding),

@@ -298,7 +298,7 @@ fn render(input: &RenderInput<'_>) -> Rendered {
         action: if by_lines { "apply_line_edit" } else { "apply_snippet_edit" },
         status: status(report, by_lines),
         message: message(report),
-        current_file_hash: file.and_then(|file| file.hash),
+        current_file_hash: file.and_then(|file| file.version),
         newline_kind: file.map(|file| Newline::name(file.newline)),
         region_id: input.call["region_id"].as_str().filter(|name| !name.is_empty()),
         candidates: report

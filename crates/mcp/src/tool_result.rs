@@ -95,7 +95,7 @@ fn summary(answer: &Answer) -> Value {
 fn file_summary(file: &FileReport) -> Value {
     let mut fields =
         json!({"path": file.moved_to.as_ref().unwrap_or(&file.path).as_str(), "action": file.action});
-    if let Some(hash) = file.hash {
+    if let Some(hash) = file.version {
         fields["version"] = hash.to_string().into();
     }
     fields

@@ -74,38 +74,31 @@ impl HunkView {
     }
 
     fn add(&mut self, body: &[DiffLine<'_>], old: usize, new: usize, path: &str) {
-        let side = |without: char| body.iter().filter(move |line| line.sign != without).map(|line| line.text);
-        let mut old_marks = Highlighter::for_path(path).mark(side('+')).into_iter();
-        let mut new_marks = Highlighter::for_path(path).mark(side('-')).into_iter();
+        let lines: Vec<(char, &str)> = body.iter().map(|line| (line.sign, line.text)).collect();
+        let mut marks = mark_hunk(path, &lines).into_iter();
         let (mut old_number, mut new_number) = (old, new);
         let (mut removed, mut added): (Vec<Line>, Vec<Line>) = (Vec::new(), Vec::new());
         let first_changed = body.iter().position(|line| line.sign != ' ');
         let last_changed = body.iter().rposition(|line| line.sign != ' ');
         for (index, line) in body.iter().enumerate() {
-            let make = |number: usize, marks: Option<Vec<Part>>| Line {
-                number,
-                parts: marks.unwrap_or_default(),
-                lacks_newline: line.lacks_newline,
-            };
+            let parts = marks.next().unwrap_or_default();
+            let make =
+                |number: usize| Line { number, parts: parts.clone(), lacks_newline: line.lacks_newline };
             match line.sign {
                 '-' => {
-                    removed.push(make(old_number, old_marks.next()));
+                    removed.push(make(old_number));
                     old_number += 1;
                     self.removed += 1;
                 }
                 '+' => {
-                    added.push(make(new_number, new_marks.next()));
+                    added.push(make(new_number));
                     new_number += 1;
                     self.added += 1;
                 }
                 _ => {
                     self.flush(&mut removed, &mut added);
-                    let (old_parts, new_parts) = (old_marks.next(), new_marks.next());
-                    let row = Row {
-                        old: Some(make(old_number, old_parts)),
-                        new: Some(make(new_number, new_parts)),
-                        is_changed: false,
-                    };
+                    let row =
+                        Row { old: Some(make(old_number)), new: Some(make(new_number)), is_changed: false };
                     self.rows.push(row);
                     old_number += 1;
                     new_number += 1;
@@ -128,10 +121,7 @@ impl HunkView {
         let count = removed.len().max(added.len());
         let (mut old, mut new) = (removed.drain(..), added.drain(..));
         for _ in 0..count {
-            let (mut old, mut new) = (old.next(), new.next());
-            if let (Some(old), Some(new)) = (&mut old, &mut new) {
-                mark_words(old, new);
-            }
+            let (old, new) = (old.next(), new.next());
             self.rows.push(Row { old, new, is_changed: true });
         }
     }
@@ -145,19 +135,61 @@ fn hunk_start(line: &str) -> Option<(usize, usize)> {
     Some((start(old)?, start(new)?))
 }
 
-fn text_of(line: &Line) -> String {
-    line.parts.iter().map(|part| part.text.as_str()).collect()
+/// Splits the lines of one hunk into parts: by syntax, and by what changed between lines that replace each other. Each line has
+/// its sign (`-`, `+` or a space) and its text.
+pub fn mark_hunk(path: &str, lines: &[(char, &str)]) -> Vec<Vec<Part>> {
+    let highlighter = Highlighter::for_path(path);
+    let side = |without: char| lines.iter().filter(move |(sign, _)| *sign != without).map(|(_, text)| *text);
+    let mut old_marks = highlighter.mark(side('+')).into_iter();
+    let mut new_marks = highlighter.mark(side('-')).into_iter();
+    let mut marks: Vec<Vec<Part>> = Vec::with_capacity(lines.len());
+    let (mut removed, mut added): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, (sign, _)) in lines.iter().enumerate() {
+        let parts = match sign {
+            '-' => {
+                removed.push(at);
+                old_marks.next()
+            }
+            '+' => {
+                added.push(at);
+                new_marks.next()
+            }
+            _ => {
+                mark_pairs(&mut marks, &mut removed, &mut added);
+                old_marks.next();
+                new_marks.next()
+            }
+        };
+        marks.push(parts.unwrap_or_default());
+    }
+    mark_pairs(&mut marks, &mut removed, &mut added);
+    marks
 }
 
-/// Marks the words that differ between two lines.
-fn mark_words(old: &mut Line, new: &mut Line) {
+/// Marks the words that differ between removed lines and the lines added instead of them.
+fn mark_pairs(marks: &mut [Vec<Part>], removed: &mut Vec<usize>, added: &mut Vec<usize>) {
+    for (old, new) in removed.drain(..).zip(added.drain(..)) {
+        if let Some((before, after)) = mark_words(&marks[old], &marks[new]) {
+            (marks[old], marks[new]) = (before, after);
+        }
+    }
+    removed.clear();
+    added.clear();
+}
+
+fn text_of(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect()
+}
+
+/// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
+fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
     let (before, after) = (text_of(old), text_of(new));
     if before.len().max(after.len()) > MAX_MARKED {
-        return;
+        return None;
     }
     let diff = TextDiff::from_words(before.as_str(), after.as_str());
     if diff.ratio() < MIN_SIMILARITY {
-        return;
+        return None;
     }
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     let (mut at_old, mut at_new) = (0, 0);
@@ -178,8 +210,7 @@ fn mark_words(old: &mut Line, new: &mut Line) {
             }
         }
     }
-    old.parts = split_parts(&old.parts, &removed);
-    new.parts = split_parts(&new.parts, &added);
+    Some((split_parts(old, &removed), split_parts(new, &added)))
 }
 
 /// Splits parts at the ends of the ranges, and marks those inside.

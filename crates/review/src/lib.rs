@@ -11,6 +11,8 @@
 //! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
 //! | `page/` | the pages themselves |
 //!
+//! [`mark_hunk`] is also what the terminal shows diffs with.
+//!
 //! The page works without scripts: every decision is a form. The script in `assets/` adds keys and live updates.
 
 mod access;
@@ -26,5 +28,7 @@ mod routes;
 mod server;
 mod token;
 
+pub use diff_view::mark_hunk;
+pub use line_part::{Class, Part};
 pub use server::{ServeError, Server};
 pub use token::AccessToken;

@@ -2,20 +2,27 @@
 
 /// A part of a line with one look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) text: String,
+pub struct Part {
+    /// Its text.
+    pub text: String,
     /// Whether it differs from the line beside it.
-    pub(crate) is_changed: bool,
-    pub(crate) class: Option<Class>,
+    pub is_changed: bool,
+    /// What it is in the file's language, if that is known.
+    pub class: Option<Class>,
 }
 
 /// What a part of the code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
+    /// A keyword.
     Keyword,
+    /// A string or character literal.
     String,
+    /// A comment.
     Comment,
+    /// A number or a constant of the language.
     Number,
+    /// A name that is defined here.
     Name,
 }
 

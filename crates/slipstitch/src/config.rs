@@ -47,6 +47,7 @@
 //! ```
 
 mod effective;
+mod key_line;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -163,10 +164,12 @@ pub enum ConfigError {
         reason: String,
     },
     /// A key is unknown, or its value is not what is expected.
-    #[error("the configuration `{}` is not valid: `{key}`: {reason}", path.display())]
+    #[error("the configuration `{}` is not valid: {}`{key}`: {reason}", path.display(), describe_line(*line))]
     Key {
         /// The file.
         path: PathBuf,
+        /// The line of the key, from 1, if it is known.
+        line: Option<usize>,
         /// The key with its section, such as `limits.max_file_bytes`.
         key: String,
         /// What is wrong, and what is expected.
@@ -184,12 +187,36 @@ pub enum ConfigError {
 
 impl ConfigError {
     fn key(path: &Path, key: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Key { path: path.into(), key: key.into(), reason: reason.into() }
+        Self::Key { path: path.into(), line: None, key: key.into(), reason: reason.into() }
+    }
+
+    /// The same error with the line of its key in the file's text.
+    fn in_text(self, text: &str) -> Self {
+        match self {
+            Self::Key { path, line: None, key, reason } => {
+                Self::Key { path, line: key_line::find(text, &key), key, reason }
+            }
+            error => error,
+        }
+    }
+
+    /// The file, and the line and the key if they are known.
+    pub fn place(&self) -> (&Path, Option<usize>, Option<&str>) {
+        match self {
+            Self::Io { path, .. } | Self::Syntax { path, .. } | Self::RootFile { path, .. } => {
+                (path, None, None)
+            }
+            Self::Key { path, line, key, .. } => (path, *line, Some(key)),
+        }
     }
 
     fn glob(path: &Path, key: &str, error: GlobError) -> Self {
         Self::key(path, key, error.to_string())
     }
+}
+
+fn describe_line(line: Option<usize>) -> String {
+    line.map_or(String::new(), |line| format!("line {line}: "))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -315,7 +342,8 @@ impl Config {
         let parsed = toml::Deserializer::parse(&text);
         let parsed =
             parsed.map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.to_string() })?;
-        config.apply(&deserialize(parsed, None, &path)?, &path)?;
+        let applied = deserialize(parsed, None, &path).and_then(|sections| config.apply(&sections, &path));
+        applied.map_err(|error| error.in_text(&text))?;
         Ok(config)
     }
 
@@ -343,7 +371,8 @@ impl Config {
             ConfigError::Syntax { path: path.clone(), reason: format!("line {line}: {}", error.message()) }
         };
         let parsed = toml::Deserializer::parse(text).map_err(syntax_error)?;
-        self.tighten(&deserialize(parsed, None, &path)?, &path)?;
+        let applied = deserialize(parsed, None, &path).and_then(|sections| self.tighten(&sections, &path));
+        applied.map_err(|error| error.in_text(text))?;
         self.ignored = self.find_ignored(&text.parse().map_err(syntax_error)?);
         Ok(())
     }

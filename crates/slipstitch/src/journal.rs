@@ -8,6 +8,7 @@ mod aids;
 mod calls;
 mod check;
 mod checksum;
+mod failures;
 mod forget;
 mod gc;
 mod insert;

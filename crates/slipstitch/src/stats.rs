@@ -1,13 +1,17 @@
 //! Statistics about tool calls: one record per call, and counts. They never leave the machine.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slipstitch_core::change::Rung;
-use slipstitch_core::outcome::Status;
+use slipstitch_core::outcome::{Status, Unplaced};
 use slipstitch_core::ports::journal::ProposalId;
 use slipstitch_core::report::{Action, FileReport, Report};
+use slipstitch_core::text::display::truncate_chars;
 
 /// The maximum length in bytes of names that callers choose.
 const MAX_NAME: usize = 120;
+
+/// The maximum length in characters of a text in a [`FailedEdit`].
+const MAX_TEXT: usize = 200;
 
 const STATUSES: [Status; 9] = [
     Status::Applied,
@@ -21,7 +25,8 @@ const STATUSES: [Status; 9] = [
     Status::Failed,
 ];
 
-/// The record of one call: who called what, and the outcome. It contains no paths and no text of files.
+/// The record of one call: who called what, and the outcome. Only [`CallRecord::failure`] contains a path and text, and only
+/// the last of those are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRecord {
     /// The calling session.
@@ -48,6 +53,63 @@ pub struct CallRecord {
     pub differences: Vec<String>,
     /// The proposal that the call became, if it needed a review.
     pub proposal: Option<ProposalId>,
+    /// The first edit of the call that had no place.
+    pub failure: Option<FailedEdit>,
+}
+
+/// An edit that had no place: the line that differs, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedEdit {
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// The calling session.
+    pub session: String,
+    /// The calling program, by the name it gave.
+    pub agent: Option<String>,
+    /// The dialect.
+    pub dialect: String,
+    /// The tool.
+    pub tool: String,
+    /// The file.
+    pub path: String,
+    /// The outcome's machine-readable code.
+    pub code: String,
+    /// Why the text was not found, if that was diagnosed.
+    pub cause: Option<String>,
+    /// The first line that was sent and is not in the file like that.
+    pub sent: Option<String>,
+    /// The closest line of the file, and its number.
+    pub closest: Option<String>,
+    /// The number of that line, from 1.
+    pub line: Option<usize>,
+    /// What the caller was told.
+    pub message: String,
+}
+
+impl FailedEdit {
+    fn of(report: &Report, session: &str, agent: Option<&str>, dialect: &str, tool: &str) -> Option<Self> {
+        let failure = report.failures.iter().find(|failure| failure.reason != Unplaced::AlreadyApplied)?;
+        let first = failure.candidates.first();
+        let text = |text: &str| truncate_chars(text, MAX_TEXT).into_owned();
+        Some(Self {
+            at: 0,
+            session: session.into(),
+            agent: agent.map(truncate_name),
+            dialect: truncate_name(dialect),
+            tool: truncate_name(tool),
+            path: failure.path.to_string(),
+            code: report.code().into(),
+            cause: failure.cause.as_ref().map(variant_name),
+            sent: failure.expected.as_deref().map(text),
+            closest: failure
+                .found
+                .as_deref()
+                .or_else(|| first.and_then(|first| first.preview.lines().next()))
+                .map(text),
+            line: failure.line.or_else(|| first.map(|first| first.lines.start)),
+            message: text(&failure.message),
+        })
+    }
 }
 
 impl CallRecord {
@@ -70,6 +132,7 @@ impl CallRecord {
             rung: edits().map(|edit| edit.rung).max().map(|rung| variant_name(&rung)),
             differences: differences.iter().map(variant_name).collect(),
             proposal: report.proposal,
+            failure: FailedEdit::of(report, session, agent, dialect, tool),
         }
     }
 
@@ -135,6 +198,19 @@ pub struct CallFilter {
     pub dialect: Option<String>,
     /// Only calls at this time or later, in milliseconds since 1970.
     pub since: Option<i64>,
+    /// Only calls before this time, in milliseconds since 1970.
+    pub until: Option<i64>,
+}
+
+impl CallFilter {
+    /// Whether the call of a refused edit is selected.
+    pub(crate) fn selects(&self, failure: &FailedEdit) -> bool {
+        self.session.as_ref().is_none_or(|session| *session == failure.session)
+            && self.agent.as_ref().is_none_or(|agent| Some(agent) == failure.agent.as_ref())
+            && self.dialect.as_ref().is_none_or(|dialect| *dialect == failure.dialect)
+            && self.since.is_none_or(|since| failure.at >= since)
+            && self.until.is_none_or(|until| failure.at < until)
+    }
 }
 
 /// Counts of calls by outcome.

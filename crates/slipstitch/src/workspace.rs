@@ -34,7 +34,7 @@ use crate::journal::{Collected, ForgetError, ForgetSelection, Forgotten, Journal
 use crate::mode_lock::{ModeGuard, ModeLock};
 use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
-use crate::stats::{CallFilter, CallGroup, CallRecord};
+use crate::stats::{CallFilter, CallGroup, CallRecord, FailedEdit};
 
 /// A folder whose files can be edited through any dialect, with undo.
 ///
@@ -518,6 +518,11 @@ impl Workspace {
     /// Counts of calls in this root by session, program and dialect.
     pub fn stats(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
         self.journal.count_calls(filter)
+    }
+
+    /// The last edits in this root that had no place, newest first.
+    pub fn failures(&self, filter: &CallFilter) -> Result<Vec<FailedEdit>, JournalError> {
+        self.journal.failures(filter)
     }
 
     /// One change with its diff.

@@ -10,9 +10,10 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::journal::JournalError;
 use slipstitch::editors::{ServerState, ServerStatus};
 use slipstitch::journal::JournalCheck;
-use slipstitch::{Workspace, confine};
+use slipstitch::{SqliteJournal, Workspace, confine};
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -79,13 +80,20 @@ impl Doctor {
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
                 findings.editors(&workspace);
+                findings.settings(&workspace);
             }
             // Failing to open is itself a finding.
             Err(error) if error.status() == Status::Failed => {
                 let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
                 findings.add("open", Grade::Bad, format!("{} ({next})", error.report.message));
             }
-            Err(error) => return Err(error),
+            // A settings file that is not valid is one, too; its text has lines of its own.
+            Err(error) => {
+                let message = error.report.message.lines().collect::<Vec<_>>().join(" ");
+                let hint = error.report.hint.as_deref().unwrap_or_default();
+                findings.add("settings", Grade::Bad, format!("{message}. {hint}"));
+                findings.journal_without_settings(global);
+            }
         }
         findings.landlock();
         findings.hosts(global.root.first().map_or(Path::new("."), |root| root));
@@ -144,9 +152,35 @@ impl Findings {
         }
     }
 
+    /// Adds the keys of the project's settings file that have no effect.
+    fn settings(&mut self, workspace: &Workspace) {
+        let ignored = &workspace.config().ignored;
+        for setting in ignored {
+            self.add("settings", Grade::Note, setting.to_string());
+        }
+        if ignored.is_empty() {
+            self.add("settings", Grade::Good, "every key has an effect");
+        }
+    }
+
+    /// Checks the journal of a project that cannot be opened.
+    fn journal_without_settings(&mut self, global: &Global) {
+        let root = global.project_root();
+        let Ok(state) = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()]) else {
+            return;
+        };
+        let checked =
+            SqliteJournal::open(&state, &root.to_string_lossy()).and_then(|journal| journal.check());
+        self.journal_check(checked, &state);
+    }
+
     fn journal(&mut self, workspace: &Workspace) {
-        let folder = workspace.state_dir().display().to_string();
-        match workspace.check_journal() {
+        self.journal_check(workspace.check_journal(), workspace.state_dir());
+    }
+
+    fn journal_check(&mut self, checked: Result<JournalCheck, JournalError>, state: &Path) {
+        let folder = state.display().to_string();
+        match checked {
             Ok(JournalCheck { bytes, damage }) if damage.is_empty() => {
                 self.add("journal", Grade::Good, format!("intact, {} KiB, in {folder}", bytes / 1024))
             }
@@ -285,7 +319,7 @@ impl CommandOutput for Findings {
 
     fn write(&self, streams: &mut Streams) {
         for Finding { subject, grade, detail } in &self.0 {
-            streams.out.styled(grade.style(), format!("{:<5}", grade.name()));
+            streams.out.styled(grade.style(), format!("{:<8}", grade.name()));
             streams.out.line(escape_controls(&format!("{subject}: {detail}")));
         }
     }

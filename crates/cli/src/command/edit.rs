@@ -17,6 +17,7 @@ use crate::error::CommandError;
 use crate::file_set::FileSet;
 use crate::global::Global;
 use crate::output::CommandResult;
+use crate::progress::Progress;
 use crate::{input, lines, prompt};
 
 const EXAMPLES: &str = "\
@@ -84,6 +85,7 @@ impl Edit {
             which: if self.all { Which::All } else { Which::Unique },
             within: self.hint,
         };
+        let _progress = Progress::start(format!("Searching {}", describe_files(&self.files)), global);
         let workspace = global.open()?;
         let files = FileSet::new(&self.files, &workspace, global)?;
         let rules = EditRules {
@@ -99,6 +101,14 @@ impl Edit {
     }
 }
 
+/// The files, for a line of progress.
+fn describe_files(files: &[String]) -> String {
+    match files {
+        [one] => escape_text(one),
+        several => format!("{} files", several.len()),
+    }
+}
+
 /// Edits one file. If the text is not there as given, someone at a terminal can accept the place that recovery finds.
 fn edit_file(
     options: &ChangeOptions,
@@ -110,7 +120,7 @@ fn edit_file(
     let plan = |rules: EditRules| {
         let file = FilePlan {
             path: path.clone(),
-            version: options.hash.clone(),
+            version: options.version.clone(),
             operations: vec![operation.clone()],
         };
         EditPlan::new(vec![file], rules)
@@ -147,17 +157,24 @@ fn edit_files(
     rules: EditRules,
     workspace: &Workspace,
 ) -> Result<Report, CommandError> {
-    if options.hash.is_some() {
-        return Err(CommandError::usage("`--hash` is for one file", "Leave it out, or name one file."));
+    if options.version.is_some() {
+        return Err(CommandError::usage("`--version` is for one file", "Leave it out, or name one file."));
     }
     let file_plan =
         |path: &FilePath| FilePlan { path: path.clone(), version: None, operations: vec![operation.clone()] };
-    let has_match = |path: &&FilePath| {
+    let (mut matching, mut done) = (Vec::new(), Vec::new());
+    for path in &files.found {
         let plan = EditPlan { run: Run::Dry, ..EditPlan::new(vec![file_plan(path)], rules) };
-        let tried = workspace.run(Plan::Edit(plan), "edit");
-        !matches!(tried.outcome, Outcome::Unplaced(Unplaced::NoMatch | Unplaced::BinaryFile))
-    };
-    let matching = files.found.iter().filter(has_match);
+        match workspace.run(Plan::Edit(plan), "edit").outcome {
+            Outcome::Unplaced(Unplaced::NoMatch | Unplaced::BinaryFile) => {}
+            Outcome::AlreadyApplied => done.push(path),
+            _ => matching.push(path),
+        }
+    }
+    // Files that have the new text already are only of interest if there is nothing else.
+    if matching.is_empty() && files.named.is_empty() {
+        matching = done;
+    }
     let plans: Vec<FilePlan> = files.named.iter().chain(matching).map(file_plan).collect();
     if plans.is_empty() {
         let count = files.found.len();

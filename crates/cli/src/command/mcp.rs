@@ -6,6 +6,8 @@ mod several;
 mod target;
 mod uninstall;
 
+pub(super) use target::options as target_options;
+
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};

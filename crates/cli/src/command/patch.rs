@@ -1,9 +1,14 @@
 //! `slipstitch patch`: apply a unified diff, a V4A patch or SEARCH/REPLACE blocks.
 
+mod hunks;
+mod partial;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Format, ParseOptions};
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
 use slipstitch::core::plan::{Overwriting, Tolerance};
@@ -12,8 +17,11 @@ use slipstitch::core::report::Report;
 use crate::change::{RunOptions, run_mode};
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::input;
-use crate::output::CommandResult;
+use crate::output::{CommandOutput, CommandResult};
+use crate::progress::Progress;
+use crate::streams::Streams;
+use crate::{input, wording};
+use partial::Leftovers;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,9 +29,12 @@ Examples:
   git diff | slipstitch patch --reverse -
   slipstitch patch --check < model-output.txt
   slipstitch patch --path src/main.rs hunks-only.diff
+  slipstitch patch --reject changes.diff      apply what fits, leave the rest in .rej files
+  slipstitch patch --3way changes.diff        leave the rest between conflict markers
 
 The format is detected: unified diff, V4A patch (*** Begin Patch) or SEARCH/REPLACE blocks.
-All files change together or not at all, and one `slipstitch undo` reverts all of them.";
+All files change together or not at all, and one `slipstitch undo` reverts all of them. With
+--reject or --3way, the exit code is 1 if something is left to do.";
 
 /// Apply a patch to any number of files, all or nothing
 #[derive(Debug, Args)]
@@ -50,6 +61,12 @@ pub(crate) struct Patch {
     /// Match lines exactly and do not repair the patch
     #[arg(long)]
     strict: bool,
+    /// Apply the hunks that match, and write the others to FILE.rej
+    #[arg(long, conflicts_with_all = ["check", "three_way"])]
+    reject: bool,
+    /// Apply the hunks that match, and leave the others at the closest place between conflict markers
+    #[arg(long = "3way", short = '3', conflicts_with = "check")]
+    three_way: bool,
     /// Allow creating or moving files over existing ones
     #[arg(long)]
     overwrite: bool,
@@ -78,8 +95,9 @@ impl Patch {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let text = match self.patch.as_deref() {
             Some(file) => input::read_file(file)?,
-            None => input::read_stdin()?,
+            None => input::read_stdin_with_notice("a patch")?,
         };
+        let _progress = Progress::start("Applying the patch", global);
         let workspace = global.open()?;
         let path = self.path.as_deref().map(|file| global.file(file, &workspace)).transpose()?;
         let options = PatchOptions {
@@ -98,14 +116,86 @@ impl Patch {
         let mut plan = plan(&text, &options).map_err(parse_error_report)?;
         plan.run = run_mode(self.check);
         let is_dry_run = self.run.dry_run;
-        let mut report = self.run.run(&workspace, plan, "patch");
+        let mut report = self.run.run(&workspace, plan.clone(), "patch");
+        hunks::name_failures(&mut report, &hunks::parts(&plan));
+        if let Some(leftovers) = self.leftovers()
+            && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
+        {
+            let report = self.run.run(&workspace, partial.plan, "patch");
+            return Ok(Box::new(PartialOutput::new(report, partial.notes)));
+        }
         if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);
         }
-        Ok(Box::new(report))
+        Ok(Box::new(PatchOutput(report)))
+    }
+
+    fn leftovers(&self) -> Option<Leftovers> {
+        match (self.reject, self.three_way) {
+            (true, _) => Some(Leftovers::Reject),
+            (_, true) => Some(Leftovers::Conflict),
+            _ => None,
+        }
+    }
+}
+
+/// The report of a patch. Hunks are named in the messages, so the numbers of edits are not shown as well.
+struct PatchOutput(Report);
+
+impl CommandOutput for PatchOutput {
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    fn change(&self) -> Option<ChangeId> {
+        self.0.change
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.0.json()
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        let mut report = self.0.clone();
+        report.failures.iter_mut().for_each(|failure| failure.edit = None);
+        report.write(streams);
+    }
+}
+
+/// A patch that was applied in part.
+struct PartialOutput(Report);
+
+impl PartialOutput {
+    fn new(mut report: Report, notes: Vec<String>) -> Self {
+        report.warnings.extend(notes);
+        Self(report)
+    }
+}
+
+impl CommandOutput for PartialOutput {
+    /// Something is left to do, so this is no success for a script.
+    fn status(&self) -> Status {
+        match self.0.status() {
+            Status::Applied | Status::WouldApply | Status::NoChange => Status::Refused,
+            status => status,
+        }
+    }
+
+    fn change(&self) -> Option<ChangeId> {
+        self.0.change
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.0.json()
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        self.0.write(streams);
     }
 }
 
 fn parse_error_report(error: ParseError) -> CommandError {
-    Report::from(error).into()
+    let mut report = Report::from(error);
+    wording::address_a_person(&mut report);
+    report.into()
 }

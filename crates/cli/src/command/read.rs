@@ -6,6 +6,7 @@ use slipstitch::core::plan::{Folders, Footer, LinePrefix, LineRange, Plan, ReadP
 use crate::global::Global;
 use crate::lines;
 use crate::output::CommandResult;
+use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,11 +28,12 @@ pub(crate) struct Read {
 
 impl Read {
     pub(super) fn run(self, global: &Global) -> CommandResult {
+        let _progress = Progress::start("Reading", global);
         let workspace = global.open()?;
         let plan = ReadPlan {
             path: global.file(&self.file, &workspace)?,
             first: self.lines.map(|lines| lines.first),
-            last: self.lines.map(|lines| lines.last),
+            last: self.lines.map(|lines| lines.last).filter(|last| *last != usize::MAX),
             budget: usize::MAX,
             folders: Folders::Refused,
             footer: Footer::Version,

@@ -1,11 +1,13 @@
 //! `slipstitch redo`: reapply what an undo reverted.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use slipstitch::core::plan::{Direction, Target};
 use slipstitch::core::ports::journal::{Filter, UndoFilter};
 
 use super::undo::{parse_change_id, reject_filters, run_undo};
 use crate::change::run_mode;
+use crate::complete;
 use crate::consent::Consent;
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -25,7 +27,7 @@ An undo of several changes is one change, so one `redo` reapplies all of them.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Redo {
     /// The undone change, or the undo itself
-    #[arg(value_name = "ID", value_parser = parse_change_id)]
+    #[arg(value_name = "ID", value_parser = parse_change_id, add = ArgValueCandidates::new(complete::change_ids))]
     id: Option<ChangeId>,
     #[command(flatten)]
     selection: Selection,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use slipstitch::core::outcome::{Outcome, Unplaced};
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Overwriting};
 
 use crate::change::RunOptions;
@@ -46,7 +47,11 @@ impl Move {
         let overwriting = if self.overwrite { Overwriting::Allowed } else { Overwriting::Refused };
         let operation = Operation::Move { to: global.file(&to, &workspace)?, overwriting };
         let plan = FilePlan { path, version: None, operations: vec![operation] };
-        Ok(Box::new(self.run.run(&workspace, EditPlan::new(vec![plan], EditRules::NATIVE), "move")))
+        let mut report = self.run.run(&workspace, EditPlan::new(vec![plan], EditRules::NATIVE), "move");
+        if report.outcome == Outcome::Unplaced(Unplaced::FileExists) {
+            report.hint = Some("Choose another name, or add `--overwrite` to replace that file.".into());
+        }
+        Ok(Box::new(report))
     }
 
     /// What relative arguments are relative to.

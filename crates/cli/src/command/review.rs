@@ -5,6 +5,7 @@ mod web;
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
 use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange};
@@ -17,6 +18,7 @@ use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
 use super::log;
+use crate::complete;
 use crate::consent;
 use crate::diff;
 use crate::error::CommandError;
@@ -85,14 +87,14 @@ enum Action {
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = parse_proposal_id)]
+        #[arg(value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids))]
         id: ProposalId,
     },
     /// Accept a proposal and apply its change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
         /// The proposals, such as p3; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_proposal_id, required = true)]
+        #[arg(value_name = "ID", value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
         ids: Vec<ProposalId>,
         /// Apply only these hunks, and leave out the others; `review show` shows their numbers
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
@@ -104,7 +106,7 @@ enum Action {
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
         /// The proposals, such as p3; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_proposal_id, required = true)]
+        #[arg(value_name = "ID", value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
         ids: Vec<ProposalId>,
         /// Reject only these hunks; the others stay pending
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
@@ -341,7 +343,7 @@ fn to_json(found: &StoredProposal) -> Value {
     let files: Vec<Value> = proposal
         .files
         .iter()
-        .map(|file| json!({"path": file.path, "path_after": file.path_after(), "hash_after": file.after}))
+        .map(|file| json!({"path": file.path, "path_after": file.path_after(), "version_after": file.after}))
         .collect();
     json!({
         "id": found.id,

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
@@ -12,6 +13,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use super::log;
 use super::undo::parse_change_id;
+use crate::complete;
 use crate::consent::PHRASES;
 use crate::diff;
 use crate::global::Global;
@@ -28,7 +30,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
     /// The change, such as c7; `slipstitch log` lists them
-    #[arg(value_parser = parse_change_id)]
+    #[arg(value_parser = parse_change_id, add = ArgValueCandidates::new(complete::change_ids))]
     id: ChangeId,
 }
 

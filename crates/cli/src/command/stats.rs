@@ -1,27 +1,29 @@
 //! `slipstitch stats`: count tool calls by outcome.
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
-use slipstitch::stats::{CallFilter, CallGroup, Count, Tally};
+use slipstitch::stats::{CallFilter, CallGroup, Count, FailedEdit, Tally};
 
 use super::dialect_name::DialectName;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::{Streams, StyledText};
-use crate::time;
+use crate::{terminal, time};
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch stats
   slipstitch stats --since 7d
   slipstitch stats --agent claude-code --dialect native
+  slipstitch stats --failures
   slipstitch stats --json
 
 This counts tool calls made through `slipstitch mcp` and `slipstitch call` in this root. The
-journal records how each call ended, but no path and no text. The data stays on this machine.
+journal records how each call ended. Of the last 20 refused edits it also keeps the file, the first
+line that differed and the closest line, except for private files. The data stays on this machine.
 
 Recovered calls are those whose old text did not match exactly; they are included in the applied
 calls. Additions are calls that added lines to an existing file and removed none, by mode.";
@@ -37,7 +39,16 @@ pub(crate) struct Stats {
     // The journal records no paths of calls, so the other options that select changes do not apply.
     #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
     since: Option<i64>,
+    /// Only calls before this time; a date includes the whole day
+    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
+    until: Option<i64>,
+    /// Show all refused edits that are kept, not only the last ones
+    #[arg(long)]
+    failures: bool,
 }
+
+/// How many refused edits are shown without `--failures`.
+const LAST_FAILURES: usize = 3;
 
 impl Stats {
     pub(super) fn run(self, global: &Global) -> CommandResult {
@@ -49,11 +60,15 @@ impl Stats {
             agent: global.agent.clone(),
             dialect: self.dialect,
             since: self.since,
+            until: self.until,
         };
-        let groups = global.open_to_select()?.stats(&filter).map_err(Report::from)?;
+        let workspace = global.open_to_select()?;
+        let groups = workspace.stats(&filter).map_err(Report::from)?;
+        let failures = workspace.failures(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.merge(&group.tally));
-        Ok(Box::new(StatsOutput { groups, total }))
+        let shown = if self.failures { usize::MAX } else { LAST_FAILURES };
+        Ok(Box::new(StatsOutput { groups, total, failures, shown }))
     }
 }
 
@@ -61,6 +76,11 @@ impl Stats {
 struct StatsOutput {
     groups: Vec<CallGroup>,
     total: Tally,
+    /// The last edits that had no place, newest first.
+    failures: Vec<FailedEdit>,
+    /// How many of them are shown as text.
+    #[serde(skip)]
+    shown: usize,
 }
 
 const COLUMNS: [&str; 9] =
@@ -92,16 +112,89 @@ impl CommandOutput for StatsOutput {
         }
         let names: Vec<String> = self.groups.iter().map(row_name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
-        let heads = COLUMNS.iter().map(|head| format!("  {head}")).collect::<String>();
-        streams.out.styled(Style::new().bold(), format!("{:width$}{heads}\n", ""));
-        for (name, group) in names.iter().zip(&self.groups) {
-            write_row(name, width, &group.tally, &mut streams.out);
-            write_reasons(&group.tally, &mut streams.out);
+        let table_width = width + COLUMNS.iter().map(|head| head.len() + 2).sum::<usize>();
+        let fits = terminal::width().is_none_or(|columns| table_width <= columns);
+        if fits {
+            let heads = COLUMNS.iter().map(|head| format!("  {head}")).collect::<String>();
+            streams.out.styled(Style::new().bold(), format!("{:width$}{heads}\n", ""));
         }
+        let mut rows: Vec<(&str, &Tally)> =
+            names.iter().map(String::as_str).zip(self.groups.iter().map(|group| &group.tally)).collect();
         if self.groups.len() > 1 {
-            write_row("total", width, &self.total, &mut streams.out);
-            write_reasons(&self.total, &mut streams.out);
+            rows.push(("total", &self.total));
         }
+        for (name, tally) in rows {
+            match fits {
+                true => write_row(name, width, tally, &mut streams.out),
+                false => write_list(name, tally, &mut streams.out),
+            }
+            write_reasons(tally, &mut streams.out);
+        }
+        write_chart(&self.total, &mut streams.out);
+        write_failures(&self.failures, self.shown, &mut streams.out);
+    }
+}
+
+/// The columns that are not empty, for a terminal on which the table does not fit.
+fn write_list(name: &str, tally: &Tally, out: &mut StyledText) {
+    out.styled(Style::new().bold(), format!("{name}\n"));
+    let cells = COLUMNS.iter().zip(column_values(tally)).filter(|(_, number)| *number > 0);
+    let cells: Vec<String> = cells.map(|(head, number)| format!("{number} {head}")).collect();
+    out.line(format!("  {}", cells.join(", ")));
+}
+
+/// The widest bar of the chart.
+const BAR: u64 = 30;
+
+/// A bar for each outcome, and for each reason why calls were not applied.
+fn write_chart(total: &Tally, out: &mut StyledText) {
+    let exact = total.applied.saturating_sub(total.recovered);
+    let refused = AnsiColor::Yellow.on_default();
+    let mut bars: Vec<(String, u64, Style)> = vec![
+        ("applied".into(), exact, AnsiColor::Green.on_default()),
+        ("recovered".into(), total.recovered, AnsiColor::Cyan.on_default()),
+    ];
+    bars.extend(total.causes.iter().map(|Count { what, count }| (escape_controls(what), *count, refused)));
+    bars.retain(|(_, count, _)| *count > 0);
+    let Some(most) = bars.iter().map(|(_, count, _)| *count).max() else { return };
+    let width = bars.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    out.line("");
+    for (name, count, style) in bars {
+        let length = (count * BAR).div_ceil(most);
+        out.text(format!("  {name:<width$}  "));
+        out.styled(style, "█".repeat(usize::try_from(length).unwrap_or(0)));
+        out.line(format!(" {count}"));
+    }
+}
+
+/// What was sent, what was closest, and why it was refused.
+fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
+    if failures.is_empty() {
+        return;
+    }
+    out.line("");
+    out.styled(Style::new().bold(), "Last refused edits\n");
+    for failure in failures.iter().take(shown) {
+        let FailedEdit { at, session, agent, dialect, tool, path, code, cause, .. } = failure;
+        let why = cause.as_ref().map_or(code.clone(), |cause| format!("{code}, {cause}"));
+        let who = agent.as_ref().unwrap_or(session);
+        out.line(escape_controls(&format!("{}  {who}  {path}", time::format_local(*at))));
+        let mut line = |name: &str, text: &str| out.line(format!("  {name:<8} {}", escape_controls(text)));
+        line("tool", &format!("{tool} ({dialect})"));
+        line("why", &why);
+        if let Some(sent) = &failure.sent {
+            line("sent", sent);
+        }
+        if let Some(closest) = &failure.closest {
+            let number = failure.line.map_or(String::new(), |line| format!("{line}: "));
+            line("closest", &format!("{number}{closest}"));
+        }
+        if failure.sent.is_none() {
+            line("message", &failure.message);
+        }
+    }
+    if failures.len() > shown {
+        out.line(format!("  {} more with `--failures`", failures.len() - shown));
     }
 }
 

@@ -1,6 +1,7 @@
 //! `slipstitch undo`: undo changes.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{ChangeId, Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
@@ -10,6 +11,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use super::log;
 use crate::change::run_mode;
+use crate::complete;
 use crate::consent::Consent;
 use crate::error::CommandError;
 use crate::global::Global;
@@ -38,7 +40,7 @@ are asked; elsewhere than on a terminal, add `--yes`. `slipstitch redo` reapplie
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them
-    #[arg(value_name = "ID", value_parser = parse_ids)]
+    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
     #[command(flatten)]
     selection: Selection,

@@ -1,7 +1,8 @@
 //! `slipstitch write`: write a whole file.
 
 use clap::Args;
-use slipstitch::core::plan::{IfMissing, Operation};
+use slipstitch::core::outcome::{Outcome, Unplaced};
+use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation};
 
 use crate::change::ChangeOptions;
 use crate::global::Global;
@@ -12,7 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   slipstitch write notes/todo.md --content '- first'
   generate | slipstitch write data.csv
-  slipstitch write data.csv --from /tmp/new.csv --hash b3:…
+  slipstitch write data.csv --from /tmp/new.csv --version b3:…
   slipstitch write LICENSE --create --from - < template";
 
 /// Write a whole file, creating it and its folders if needed
@@ -38,6 +39,14 @@ impl Write {
         } else {
             Operation::Overwrite { content, if_missing: IfMissing::Create }
         };
-        self.options.apply(&self.file, operation, "write", global)
+        let workspace = global.open()?;
+        let path = global.file(&self.file, &workspace)?;
+        let plan = FilePlan { path, version: self.options.version.clone(), operations: vec![operation] };
+        let plan = EditPlan::new(vec![plan], EditRules::NATIVE);
+        let mut report = self.options.run_plan(&workspace, plan, "write");
+        if self.create && report.outcome == Outcome::Unplaced(Unplaced::FileExists) {
+            report.hint = Some("Leave out `--create` to replace its content.".into());
+        }
+        Ok(Box::new(report))
     }
 }

@@ -10,3 +10,4 @@ mod format;
 mod format_tests;
 mod mcp;
 mod packaging;
+mod pictures;

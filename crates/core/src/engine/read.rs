@@ -90,7 +90,7 @@ fn info_text(path: &FilePath, report: &Report) -> String {
     let mut out = format!("path: {path}");
     let mut add = |name: &str, value: String| out.push_str(&format!("\n{name}: {value}"));
     for file in &report.files {
-        if let Some(hash) = file.hash {
+        if let Some(hash) = file.version {
             add("version", hash.short());
         }
         add("bytes", file.bytes.to_string());

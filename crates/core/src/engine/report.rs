@@ -301,8 +301,8 @@ fn summary(verb: &str, changes: &ChangeSet) -> String {
                     format!("{verb} `{}` in {places} places{}", file.path, new_lines(file))
                 }
                 (_, PathChange::Keep) => match file.edits.first().and_then(|edit| edit.places.first()) {
-                    Some(place) if place.before.count == 0 => {
-                        format!("{verb} `{}` {}", file.path, place.before)
+                    Some(place) if place.before.count == 0 && place.after.count > 0 => {
+                        format!("{verb} `{}` by adding {}", file.path, place.after)
                     }
                     Some(place) => format!("{verb} `{}` at {}", file.path, place.before),
                     None => format!("{verb} `{}`", file.path),

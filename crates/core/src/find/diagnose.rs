@@ -12,7 +12,8 @@ use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
 use super::heading::{item_name, rows_naming_blocks_around_change};
 use super::limits::{
-    MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS, MIN_VERY_CLOSE,
+    MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
+    MIN_VERY_CLOSE,
 };
 use super::offer::Offers;
 use super::punctuation::{is_distinctive, letters, line_key};
@@ -51,6 +52,9 @@ impl Diagnoser<'_, '_> {
         if near.candidates.is_empty() {
             let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             near = NearMatches::by_words(&wanted, snapshot);
+            if let ([line], true) = (&wanted[..], near.candidates.is_empty()) {
+                near = NearMatches::by_case(line, snapshot);
+            }
         }
         if let Some(place) = find_applied(&old, &new, snapshot)
             && near.candidates.iter().map(|candidate| candidate.lines).all(|lines| {
@@ -250,30 +254,59 @@ struct ChosenRival {
 }
 
 impl NearMatches {
+    /// Lines that have a text in another case, those that have nothing else first.
+    fn by_case(line: &str, snapshot: &Snapshot) -> Self {
+        let folded = line.to_lowercase();
+        let mut found: Vec<(bool, usize)> = Vec::new();
+        let text = snapshot.text();
+        for (at, file) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+            let file = String::from_utf8_lossy(file).to_lowercase();
+            if file.contains(&folded) {
+                found.push((file.trim() != folded, at + 1));
+                found.sort_unstable();
+                found.truncate(MAX_CANDIDATES);
+            }
+        }
+        let mut near = Self::default();
+        for (_, number) in found {
+            let lines = Lines { start: number, count: 1 };
+            let mut place = candidate(lines, snapshot);
+            near.add_difference(line, lines, &mut place, snapshot);
+            near.candidates.push(place);
+        }
+        near.with_places_to_read()
+    }
+
     /// Lines that share words with the request. For a request of one line, with the difference.
     fn by_words(wanted: &[&str], snapshot: &Snapshot) -> Self {
         let mut near = Self::default();
         for lines in lines_sharing_words(wanted, snapshot) {
             let mut place = candidate(lines, snapshot);
             if let [line] = wanted {
-                let file = snapshot.line(lines.start).into_owned();
-                if line_similarity(line, file.trim()) >= MIN_VERY_CLOSE {
-                    let request = (*line).to_owned();
-                    let found = Some(file.clone());
-                    let mismatch = Mismatch { line: Some(lines.start), expected: request.clone(), found };
-                    near.mismatch.get_or_insert(mismatch);
-                    let difference =
-                        Difference { class: DifferenceKind::Drift, line: lines.start, request, file };
-                    place.differences.push((&difference).into());
-                    near.cause =
-                        Some(Cause::ChangedLine).filter(|_| near.candidates.is_empty()).or(near.cause);
+                if line_similarity(line, snapshot.line(lines.start).trim()) >= MIN_VERY_CLOSE {
+                    near.add_difference(line, lines, &mut place, snapshot);
                 }
             }
             near.candidates.push(place);
         }
-        near.is_decided = near.candidates.len() == 1;
-        near.read = near.candidates.iter().map(|candidate| candidate.lines).collect();
-        near
+        near.with_places_to_read()
+    }
+
+    /// Adds how a line of the file differs from the request's only line.
+    fn add_difference(&mut self, line: &str, at: Lines, place: &mut Candidate, snapshot: &Snapshot) {
+        let (request, file) = (line.to_owned(), snapshot.line(at.start).into_owned());
+        let mismatch =
+            Mismatch { line: Some(at.start), expected: request.clone(), found: Some(file.clone()) };
+        self.mismatch.get_or_insert(mismatch);
+        let difference = Difference { class: DifferenceKind::Drift, line: at.start, request, file };
+        place.differences.push((&difference).into());
+        self.cause = Some(Cause::ChangedLine).filter(|_| self.candidates.is_empty()).or(self.cause);
+    }
+
+    fn with_places_to_read(mut self) -> Self {
+        self.is_decided = self.candidates.len() == 1;
+        self.read = self.candidates.iter().map(|candidate| candidate.lines).collect();
+        self
     }
 }
 
@@ -349,8 +382,11 @@ fn lines_sharing_words(wanted: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
         return Vec::new();
     }
     let text = snapshot.text();
+    if text.len() > MAX_WORD_BYTES {
+        return lines_with_rarest_word(longest, &wanted_words.words, snapshot);
+    }
     let mut best: Vec<(usize, usize)> = Vec::new(); // shared words, line
-    for (number, line) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+    for (number, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let shared = wanted_words.count_in(line);
         if shared * 2 >= wanted_words.len() {
             best.push((shared, number + 1));
@@ -416,6 +452,31 @@ impl<'w> WantedWords<'w> {
 /// A bit for a length; long words share one.
 fn length_bit(length: usize) -> u64 {
     1 << length.min(63)
+}
+
+/// In a text that is too long to be compared line by line: the lines with the rarest word of the request, those that share most
+/// words first. The start of the text alone would make its first lines look close, wherever the right one is.
+fn lines_with_rarest_word(line: &str, words: &[&str], snapshot: &Snapshot) -> Vec<Lines> {
+    let text = snapshot.text();
+    let places = |word: &&str| -> Vec<usize> {
+        memchr::memmem::find_iter(text, word.as_bytes()).take(MAX_RARE + 1).collect()
+    };
+    let rarest = words.iter().map(places).filter(|places| !places.is_empty()).min_by_key(Vec::len);
+    let rarest = rarest.filter(|places| places.len() <= MAX_RARE).unwrap_or_default();
+    let mut numbers: Vec<usize> = rarest.into_iter().map(|at| snapshot.line_of(at)).collect();
+    numbers.dedup();
+    let shared =
+        |text: &str| words.iter().filter(|word| self::words(text).any(|other| other == **word)).count();
+    let mut best: Vec<(usize, f64, usize)> = numbers
+        .into_iter()
+        .map(|number| {
+            let text = snapshot.line(number);
+            (shared(&text), line_similarity(line, text.trim()), number)
+        })
+        .filter(|(shared, ..)| shared * 2 >= words.len())
+        .collect();
+    best.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)).then(one.2.cmp(&other.2)));
+    best.into_iter().take(MAX_CANDIDATES).map(|(.., start)| Lines { start, count: 1 }).collect()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

@@ -78,6 +78,9 @@ pub struct Diagnosis {
     /// Another file that contains the text, and the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<(FilePath, usize)>,
+    /// Whether the old text is there as well, because the edit only adds lines.
+    #[serde(skip)]
+    pub(crate) is_insertion: bool,
 }
 
 /// An earlier version that contains the text of a request.
@@ -225,6 +228,7 @@ impl Diagnosis {
             quoted: None,
             changed_by: None,
             elsewhere: None,
+            is_insertion: false,
         }
     }
 
@@ -328,6 +332,9 @@ impl Diagnosis {
                 }
                 None => "the old text was not found in the file".into(),
             },
+            Cause::AlreadyApplied if self.is_insertion => {
+                format!("the lines that it adds are already there, at {place}")
+            }
             Cause::AlreadyApplied => {
                 format!("the old text was not found, and the new text is already at {place}")
             }

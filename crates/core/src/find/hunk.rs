@@ -18,6 +18,7 @@ use variant::Variant;
 
 use super::EditFailure;
 use super::alignment::indent;
+use super::applied::require_unapplied;
 use super::error::Reason;
 use super::file_text::FileText;
 use super::heading::names_item;
@@ -29,6 +30,7 @@ use super::text;
 use crate::change::Rung;
 use crate::plan::{EditRules, LineRange, Operation, Tolerance};
 use slipstitch_patch::{Hunk, HunkRepair};
+use slipstitch_text::Span;
 
 /// A hunk to place, with its number and all interpretations of its text.
 #[derive(Debug)]
@@ -161,7 +163,9 @@ impl<'a> HunkFinder<'a> {
                 Ok(Some(matched)) => {
                     let first = (matched.rung != Rung::Stated).then_some(matched.start + 1);
                     shift = offset(pending.hunk, first).unwrap_or(shift);
-                    let resolved = apply::apply_hunk(pending, matched, self);
+                    let resolved = self
+                        .require_unapplied(pending, matched)
+                        .and_then(|()| apply::apply_hunk(pending, matched, self));
                     resolved.map(|resolved| self.with_offset_note(pending, matched.caveat, first, resolved))
                 }
                 Ok(None) => self.resolve_inexact(pending, stated).map(|resolved| {
@@ -174,6 +178,17 @@ impl<'a> HunkFinder<'a> {
             });
         }
         out
+    }
+
+    /// Fails if the lines that a hunk adds are already around its place.
+    fn require_unapplied(&self, pending: &PendingHunk<'_>, matched: HunkMatch) -> Result<(), Reason> {
+        let variant = &pending.variants[matched.variant];
+        let join = |lines: Vec<&str>| lines.join("\n");
+        let old = join(variant.old().map(|line| line.text).collect());
+        let new = join(variant.new_lines().map(|line| line.text).collect());
+        let lines = self.table.span(matched.start, matched.start + variant.old_count());
+        let found = Span::new(lines.start(), lines.start() + self.file.snapshot.needle(&old).len());
+        require_unapplied(&old, &new, found, self.rules, self.file.snapshot)
     }
 
     /// Notes that a hunk is not where its header says, for callers that limit what may differ. `first` is its first line.

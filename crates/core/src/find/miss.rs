@@ -102,6 +102,9 @@ impl<'f, 'a> Misses<'f, 'a> {
         };
         match recovery {
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
+            Recovery::AlreadyApplied(lines) => {
+                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
+            }
             recovery => self.not_found(Diagnoser { request, file: self.file }.diagnose(&recovery)),
         }
     }

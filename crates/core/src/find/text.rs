@@ -1,5 +1,6 @@
 //! Operations on a text: which spans each one replaces, and with what.
 
+use super::applied::require_unapplied;
 use super::diagnosis::candidate_at;
 use super::error::Reason;
 use super::file_text::FileText;
@@ -155,7 +156,11 @@ fn resolve_operation(
                 };
             }
             let length = snapshot.needle(&old).len();
-            let spans = hits.starts.iter().map(|&start| Span::new(start, start + length)).collect();
+            let spans: Vec<Span> =
+                hits.starts.iter().map(|&start| Span::new(start, start + length)).collect();
+            if let (Which::Unique | Which::UniqueLines, [found]) = (which, &spans[..]) {
+                require_unapplied(&old, &new, *found, rules, snapshot)?;
+            }
             replace_exactly(&name, spans, &old, &new, rules, snapshot)
         }
         Operation::ReplaceAt { old, new, lines } => {

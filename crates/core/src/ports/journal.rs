@@ -279,8 +279,10 @@ pub struct FileSummary {
     /// The path after, if there is a file.
     pub path_after: Option<FilePath>,
     /// The content before.
+    #[serde(rename = "version_before")]
     pub hash_before: Option<ContentHash>,
     /// The content after.
+    #[serde(rename = "version_after")]
     pub hash_after: Option<ContentHash>,
     /// The loosest rung that was needed to find a place.
     pub rung: Option<Rung>,

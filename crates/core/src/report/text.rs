@@ -56,7 +56,8 @@ fn add_ids(report: &Report, out: &mut String) {
     let change = report.change.map(|change| format!("change {change}"));
     let has_versions = report.is_success() || report.outcome == Outcome::Refused(Refused::StaleFile);
     let label = if report.status() == Status::WouldApply { "version after" } else { "version" };
-    let versions = report.files.iter().filter(|_| has_versions).filter_map(|file| Some((file, file.hash?)));
+    let versions =
+        report.files.iter().filter(|_| has_versions).filter_map(|file| Some((file, file.version?)));
     match &versions.collect::<Vec<_>>()[..] {
         [(_, hash)] if report.files.len() == 1 => {
             let version = format!("{label} {}", hash.short());

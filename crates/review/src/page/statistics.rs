@@ -32,7 +32,7 @@ pub(crate) fn statistics_page(workspace: &Workspace) -> Markup {
     let content = html! {
         h1 { "Statistics" }
         @if total.calls == 0 {
-            p.why { "No calls recorded here. Calls that agents make through the MCP server are counted; paths and text are not recorded." }
+            p.why { "No calls recorded here. Calls that agents make through the MCP server are counted." }
         } @else {
             p.why {
                 b { (total.calls) } " calls, " b { (total.applied) } " applied, " (total.recovered) " of these recovered; "

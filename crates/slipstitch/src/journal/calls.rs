@@ -29,7 +29,7 @@ impl SqliteJournal {
     /// Records a call. The record is not flushed to the disk: a power cut may lose the last records, which are
     /// only for statistics.
     pub fn record_call(&self, call: &CallRecord) -> Result<(), JournalError> {
-        self.write_calls(|connection| insert(connection, &self.root, now(), call))
+        self.write_calls(|connection| self.insert_call(connection, now(), call))
     }
 
     /// Queues a record in memory and returns whether the queue was empty.
@@ -69,7 +69,7 @@ impl SqliteJournal {
     /// so that both count as one call.
     pub fn record_repeated_call(&self, call: &CallRecord) -> Result<(), JournalError> {
         self.write_calls(|connection| match update(connection, &self.root, call)? {
-            0 => insert(connection, &self.root, now(), call),
+            0 => self.insert_call(connection, now(), call),
             _ => Ok(()),
         })
     }
@@ -87,7 +87,7 @@ impl SqliteJournal {
             let transaction = CachedTransaction::begin(connection, TransactionBehavior::Immediate)?;
             aids.write(self, connection)?;
             for (at, call) in &queued {
-                insert(connection, &self.root, *at, call)?;
+                self.insert_call(connection, *at, call)?;
             }
             work(connection)?;
             Ok(transaction.commit()?)
@@ -101,6 +101,11 @@ impl SqliteJournal {
             }
         }
         written.map_err(|error| error.during("record a call"))
+    }
+
+    fn insert_call(&self, connection: &Connection, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
+        insert(connection, &self.root, at, call)?;
+        self.keep_failure(connection, at, call)
     }
 
     /// Counts calls by session, program and dialect, in the order of their first calls.
@@ -221,6 +226,10 @@ fn condition(root: &str, filter: &CallFilter) -> (String, Vec<Value>) {
     if let Some(since) = filter.since {
         query.push_str(" AND at >= ?");
         values.push(since.into());
+    }
+    if let Some(until) = filter.until {
+        query.push_str(" AND at < ?");
+        values.push(until.into());
     }
     (query, values)
 }

@@ -15,7 +15,7 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::checksum::{CHANGES, PROPOSALS};
 use super::transaction::CachedTransaction;
-use super::{DbError, FileOwner, SqliteJournal, change_id, gc, proposal, query, row_id};
+use super::{DbError, FileOwner, SqliteJournal, change_id, failures, gc, proposal, query, row_id};
 
 /// What to forget: what is named, or else what meets all conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -339,6 +339,12 @@ fn forget_texts(
         forgotten.texts +=
             transaction.execute("DELETE FROM last_texts WHERE root = ?1 AND path = ?2", key)?;
         forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND path = ?2", key)?;
+    }
+    for path in paths {
+        let quoted = serde_json::Value::from(path.as_str()).to_string();
+        let failures = "DELETE FROM session_memory
+                        WHERE root = ?1 AND substr(name, 1, length(?2)) = ?2 AND instr(text, ?3) > 0";
+        forgotten.memories += transaction.execute(failures, params![root, failures::PREFIX, quoted])?;
     }
     for session in &sessions {
         let memory = "DELETE FROM session_memory WHERE root = ?1 AND session = ?2 AND name <> 'mode'";

@@ -287,7 +287,7 @@ fn exact_matching_ignores_line_endings_only() {
 fn version_keeps_later_changes_and_refuses_conflicts() {
     let rig = Rig::new();
     let receipt = rig.workspace.edit("a.txt").replace("one", "1").apply().unwrap();
-    let version = receipt.files[0].hash.unwrap().to_string();
+    let version = receipt.files[0].version.unwrap().to_string();
     rig.workspace.edit("a.txt").replace("three", "3").apply().unwrap();
     let edit = |old: &str, new: &str| rig.workspace.edit("a.txt").version(&version).replace(old, new).apply();
     edit("1\n", "uno\n").unwrap();

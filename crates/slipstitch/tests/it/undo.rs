@@ -213,7 +213,7 @@ fn a_stale_edit_through_a_symlink_is_rebased() {
     let test = TestWorkspace::new();
     test.put("a", "one\ntwo\nthree\n");
     symlink("a", test.at("link")).unwrap();
-    let version = test.call("get_file_info", json!({"path": "link"})).files[0].hash.unwrap().to_string();
+    let version = test.call("get_file_info", json!({"path": "link"})).files[0].version.unwrap().to_string();
     edit(&test.workspace, "a", "three", "3");
     let call = json!({"path": "link", "old_text": "one", "new_text": "1", "version": version});
     let report = test.call("edit_file", call.clone());
@@ -262,7 +262,7 @@ fn an_edit_is_rebased_over_foreign_changes() {
     let test = TestWorkspace::new();
     test.put("a", LINES);
     let first = test.call("edit_file", json!({"path": "a", "old_text": "two", "new_text": "TWO"}));
-    let version = first.files[0].hash.unwrap().to_string();
+    let version = first.files[0].version.unwrap().to_string();
     test.put("a", &test.text("a").replace("one\n", "zero\none\n"));
     let lines = json!({"path": "a", "start_line": 7, "end_line": 7, "new_text": "SEVEN", "version": version});
     let carried = test.call("edit_lines", lines);

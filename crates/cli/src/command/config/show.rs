@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
+use slipstitch::WorkspaceOpenError;
 use slipstitch::config::{Config, ROOT_FILE};
 use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
+use crate::workspace::open_error_report;
 
 /// Print the settings in effect as a settings file
 #[derive(Debug, Args)]
@@ -39,12 +41,15 @@ pub(super) struct PathCommand {}
 
 impl PathCommand {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let workspace = global.open()?;
-        let state = workspace.state_dir().to_owned();
+        // Without opening the project: someone whose settings are not valid wants to know where they are.
+        let root = global.project_root();
+        let root = root.canonicalize().unwrap_or(root);
+        let state = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()])
+            .map_err(|error| open_error_report(WorkspaceOpenError::State(error)))?;
         Ok(Box::new(Places {
-            root: workspace.root().into(),
             user: Config::file(global.config.as_deref()),
-            project: Path::new(workspace.root()).join(ROOT_FILE),
+            project: root.join(ROOT_FILE),
+            root,
             state_bytes: folder_size(&state),
             state,
         }))

@@ -114,7 +114,7 @@ fn host_parser() -> impl TypedValueParser<Value = &'static Host> {
 }
 
 /// Where the journal is and how files are written.
-pub(super) fn options(global: &Global) -> Options {
+pub(in crate::command) fn options(global: &Global) -> Options {
     Options {
         state_dir: global.state_dir.clone(),
         config: global.config.clone(),

@@ -165,3 +165,25 @@ fn emacs_is_found_and_asked_without_emacsclient() {
     says(&edit, "`a.txt` has unsaved changes in Emacs (server `work`)");
     assert_eq!(rig.get("a.txt"), "one\n");
 }
+
+#[test]
+fn goes_on_after_settings_that_are_not_valid_and_names_the_line() {
+    let rig = Rig::new();
+    rig.put("slipstitch.toml", "[files]\nfsync = true\n\n[protected]\nrule = \"alow\"\n");
+    let run = rig.run(["doctor"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    for part in [
+        "problem settings: ",
+        "`slipstitch.toml`",
+        "line 5",
+        "`protected.rule`",
+        "journal: intact",
+        "landlock",
+    ] {
+        assert!(run.out.contains(part), "`{part}` is missing: {run:?}");
+    }
+    rig.put("slipstitch.toml", "[protected]\nrule = \"allow\"\n");
+    let run = rig.run(["doctor"]);
+    assert!(run.out.contains("note    settings: `protected.rule = \"allow\"`"), "{run:?}");
+    rig.run(["config", "path", "--config", "slipstitch.toml"]).assert_done();
+}

@@ -54,14 +54,14 @@ fn hint_only_considers_matches_inside_the_lines() {
 fn refuses_a_stale_hash() {
     let rig = Rig::with(TEXT);
     let (_, info) = rig.json(["info", "a.txt"]);
-    let hash = info["files"][0]["hash"].as_str().unwrap().to_owned();
+    let hash = info["files"][0]["version"].as_str().unwrap().to_owned();
     rig.put("a.txt", "one\nmeanwhile\nthree\n");
-    let edit = ["edit", "a.txt", "--old", "three", "--new", "3", "--hash", &hash];
+    let edit = ["edit", "a.txt", "--old", "three", "--new", "3", "--version", &hash];
     rig.run(edit).assert_failed(1, &["has changed since the given version"]);
     assert_eq!(rig.get("a.txt"), "one\nmeanwhile\nthree\n");
     rig.put("a.txt", TEXT);
     rig.run(edit).assert_done();
-    rig.run(["edit", "a.txt", "--old", "a", "--new", "b", "--hash", "b3:12"])
+    rig.run(["edit", "a.txt", "--old", "a", "--new", "b", "--version", "b3:12"])
         .assert_failed(2, &["is not a version"]);
 }
 

@@ -135,9 +135,12 @@ fn uses_colour_only_on_terminals_or_on_request() {
     let dry = |extra: &[&str]| rig.run(EDIT.iter().chain(&["--dry-run"]).chain(extra));
     assert!(!dry(&[]).out.contains('\u{1b}'));
     let run = dry(&["--color", "always"]);
-    for part in
-        ["\u{1b}[1m--- a/a.txt\u{1b}[0m\n", "\u{1b}[36m@@ -1,1 +1,1 @@", "\u{1b}[31m-one", "\u{1b}[32m+1"]
-    {
+    for part in [
+        "\u{1b}[1m--- a/a.txt\u{1b}[0m\n",
+        "\u{1b}[36m@@ -1,1 +1,1 @@",
+        "\u{1b}[31m-\u{1b}[0m",
+        "\u{1b}[32m+\u{1b}[0m",
+    ] {
         assert!(run.out.contains(part), "{part:?}: {run:?}");
     }
     assert!(!dry(&["--color=never"]).out.contains('\u{1b}'));
@@ -163,8 +166,63 @@ fn prints_completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = rig.run(["completions", shell]);
         run.assert_done();
-        assert!(run.out.contains("slipstitch") && run.out.contains("dry-run"), "{shell}");
+        assert!(run.out.contains("slipstitch") && run.out.contains("COMPLETE"), "{shell}");
     }
+}
+
+#[test]
+fn completions_know_options_dialects_ids_sessions_and_proposals() {
+    let rig = Rig::with("one\n");
+    let call = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
+    rig.run(["call", "edit_file", call, "--session", "s1", "--agent", "bot"]).assert_done();
+    let proposed = r#"{"path": ".env", "content": "x", "mode": "create"}"#;
+    rig.run(["call", "write_file", proposed]);
+    let offered = |words: &[&str]| {
+        let mut command = rig.command();
+        let run = Run::of(command.env("COMPLETE", "fish").args(["--", "slipstitch"]).args(words));
+        run.out
+    };
+    for (words, wanted) in [
+        (&["edit", "--dry"][..], "--dry-run"),
+        (&["tools", "--dialect", "cl"], "claude"),
+        (&["undo", ""], "c1\ta.txt"),
+        (&["show", ""], "c1"),
+        (&["log", "--session", ""], "s1"),
+        (&["log", "--agent", ""], "bot"),
+        (&["review", "accept", ""], "p1"),
+        (&["help", ""], "recovery"),
+    ] {
+        let shown = offered(words);
+        assert!(shown.lines().any(|line| line.starts_with(wanted)), "{words:?}: {shown}");
+    }
+}
+
+#[test]
+fn manual_pages_exist_for_every_command() {
+    let rig = Rig::new();
+    let page = rig.run(["man"]);
+    assert!(page.out.contains(".TH slipstitch 1"), "{page:?}");
+    let folder = rig.outside().join("man1");
+    rig.run(["man", "--dir", folder.to_str().unwrap()]).assert_done();
+    for command in COMMANDS.iter().filter(|command| **command != "mcp") {
+        let page = std::fs::read_to_string(folder.join(format!("slipstitch-{command}.1"))).unwrap();
+        assert!(page.contains("Examples:"), "{command}");
+    }
+}
+
+#[test]
+fn uninstall_removes_what_is_ours_and_nothing_else() {
+    let rig = Rig::with("one\n");
+    rig.run(EDIT).assert_done();
+    let state = rig.outside().join("state");
+    std::fs::write(state.join("mine.txt"), "x").unwrap();
+    rig.run(["uninstall", "--purge"]).assert_failed(1, &["needs confirmation", "--yes"]);
+    let dry = rig.run(["uninstall", "--purge", "--dry-run"]);
+    assert!(dry.out.contains("Would remove") && state.join("journal.db").exists(), "{dry:?}");
+    rig.run(["uninstall", "--purge", "--yes"]).assert_done();
+    let left: Vec<_> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["mine.txt"]);
+    assert_eq!(rig.get("a.txt"), "1\n", "files of the project stay");
 }
 
 /// Runs the program with a reader that closes the pipe after the first line.

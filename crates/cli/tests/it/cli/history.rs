@@ -290,13 +290,13 @@ fn gc_drops_old_changes_and_reports_them() {
 #[test]
 fn rebases_or_refuses_an_edit_for_an_earlier_version() {
     let rig = Rig::with("one\ntwo\nthree\nfour\n");
-    let version = rig.json(["info", "a.txt"]).1["files"][0]["hash"].as_str().unwrap().to_owned();
+    let version = rig.json(["info", "a.txt"]).1["files"][0]["version"].as_str().unwrap().to_owned();
     rig.run(["lines", "a.txt", "1", "--new", "1\n1.5\n"]).assert_done();
-    let run = rig.run(["lines", "a.txt", "3", "--new", "3\n", "--hash", &version]);
+    let run = rig.run(["lines", "a.txt", "3", "--new", "3\n", "--version", &version]);
     run.assert_done();
     assert!(run.err.contains("carried over"), "{run:?}");
     assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
-    rig.run(["lines", "a.txt", "1", "--new", "x\n", "--hash", &version])
+    rig.run(["lines", "a.txt", "1", "--new", "x\n", "--version", &version])
         .assert_failed(1, &["has changed since the given version"]);
     assert_eq!(rig.get("a.txt"), "1\n1.5\ntwo\n3\nfour\n");
 }

@@ -158,3 +158,108 @@ fn nexus3_reads_no_diff_outside_the_root() {
         assert_eq!(run.code, 2, "{run:?}");
     }
 }
+
+/// A patch of three hunks, of which the second matches.
+const PARTIAL: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n row 1\n-row two\n+row 2b\n row 3\n\
+                       @@ -10,3 +10,3 @@\n row 10\n-row 11\n+row 11b\n row 12\n\
+                       @@ -20,3 +20,3 @@\n nothing like\n-this\n+that\n at all\n";
+
+fn rows() -> String {
+    (1..=30).map(|row| format!("row {row}\n")).collect()
+}
+
+#[test]
+fn every_failing_hunk_is_listed_by_its_number() {
+    let rig = Rig::with(rows());
+    let run = rig.run_fed(["patch"], PARTIAL);
+    run.assert_failed(1, &["2 of 3 hunks cannot be applied", "`a.txt`: hunk 1: ", "`a.txt`: hunk 3: "]);
+    let one = PARTIAL.split("@@ -10").next().unwrap();
+    rig.run_fed(["patch"], one).assert_failed(1, &["`a.txt`, hunk 1: ", "`row 2` on line 2"]);
+    assert_eq!(rig.get("a.txt"), rows());
+}
+
+#[test]
+fn reject_applies_what_matches_and_keeps_the_rest() {
+    let rig = Rig::with(rows());
+    let run = rig.run_fed(["patch", "--reject"], PARTIAL);
+    assert_eq!(run.code, 1, "something is left to do: {run:?}");
+    assert_eq!(rig.get("a.txt"), rows().replace("row 11\n", "row 11b\n"));
+    let rejected = rig.get("a.txt.rej");
+    assert!(rejected.contains("-row two\n+row 2b\n") && rejected.contains("-this\n+that\n"), "{rejected}");
+    assert!(!rejected.contains("row 11"), "{rejected}");
+    rig.run(["undo"]).assert_done();
+    assert_eq!(rig.get("a.txt"), rows());
+    assert!(!rig.root().join("a.txt.rej").exists(), "all of it is one change");
+    // A block of SEARCH/REPLACE text can be applied again once it fits.
+    rig.run_fed(
+        ["patch", "--reject"],
+        "a.txt\n<<<<<<< SEARCH\nrow 3x\n=======\nrow three\n>>>>>>> REPLACE\n",
+    );
+    rig.put("a.txt", "row 3x\n");
+    rig.run(["patch", "a.txt.rej"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "row three\n");
+}
+
+#[test]
+fn three_way_leaves_conflict_markers_at_the_closest_place() {
+    let rig = Rig::with(rows());
+    let run = rig.run_fed(["patch", "--3way"], PARTIAL);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("conflict markers at line 1"), "{run:?}");
+    let text = rig.get("a.txt");
+    let start = "<<<<<<< file\nrow 1\nrow 2\nrow 3\n||||||| expected by the patch\nrow 1\nrow two\nrow 3\n\
+                 =======\nrow 1\nrow 2b\nrow 3\n>>>>>>> patch\nrow 4\n";
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.contains("row 11b\n"), "{text}");
+    assert!(rig.get("a.txt.rej").contains("nothing like"), "a hunk without a place is in the .rej file");
+    rig.run_fed(["patch", "--3way", "--check"], PARTIAL).assert_failed(2, &["--check"]);
+}
+
+#[test]
+fn an_edit_that_is_sent_twice_is_noticed_in_every_form() {
+    let block = "a.txt\n<<<<<<< SEARCH\ntwo\n=======\ntwo\nand a half\n>>>>>>> REPLACE\n";
+    let above = "a.txt\n<<<<<<< SEARCH\ntwo\n=======\nbefore two\ntwo\n>>>>>>> REPLACE\n";
+    let v4a = "*** Begin Patch\n*** Update File: a.txt\n@@\n two\n+and a half\n*** End Patch\n";
+    let unified = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,4 @@\n one\n two\n+and a half\n three\n";
+    let at_end = "--- a/a.txt\n+++ b/a.txt\n@@ -2,2 +2,3 @@\n two\n three\n+four and more\n";
+    for newline in ["\n", "\r\n"] {
+        for patch in [block, above, v4a, unified, at_end] {
+            let rig = Rig::with("one\ntwo\nthree\n".replace('\n', newline));
+            rig.run_fed(["patch"], patch).assert_done();
+            let once = rig.get("a.txt");
+            let (code, report) = {
+                let run = rig.run_fed(["patch", "--json"], patch);
+                (run.code, run.object())
+            };
+            assert_eq!((code, &report["status"]), (0, &"already_applied".into()), "{patch}: {report}");
+            assert_eq!(rig.get("a.txt"), once, "{patch}");
+        }
+    }
+    let rig = Rig::with("one\ntwo\n");
+    let edit = ["edit", "a.txt", "--old", "two", "--new", "two\nand a half"];
+    rig.run(edit).assert_done();
+    assert_eq!(rig.json(edit).1["status"], "already_applied");
+    // Replacing is noticed as well, without `--recover`.
+    let replace = ["edit", "a.txt", "--old", "one", "--new", "uno"];
+    rig.run(replace).assert_done();
+    assert_eq!(rig.json(replace).1["status"], "already_applied");
+}
+
+#[test]
+fn what_only_looks_applied_is_written() {
+    // A brace may be the one that is missing.
+    let rig = Rig::with("call();\n}\n");
+    rig.run(["edit", "a.txt", "--old", "call();", "--new", "call();\n}"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "call();\n}\n}\n");
+    // Inside a line, and for all matches, the request is literal.
+    let rig = Rig::with("name_of_it\nother\n");
+    rig.run(["edit", "a.txt", "--old", "name", "--new", "name_of_it"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "name_of_it_of_it\nother\n");
+    let rig = Rig::with("two\nand a half\n");
+    rig.run(["edit", "a.txt", "--old", "two", "--new", "two\nand a half", "--all"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "two\nand a half\nand a half\n");
+    // Lines that go on differently are others.
+    let rig = Rig::with("two\nand a half or more\n");
+    rig.run(["edit", "a.txt", "--old", "two", "--new", "two\nand a half"]).assert_done();
+    assert_eq!(rig.get("a.txt"), "two\nand a half\nand a half or more\n");
+}

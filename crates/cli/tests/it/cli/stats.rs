@@ -42,3 +42,34 @@ fn explains_invalid_arguments() {
     rig.run(["stats", "--dialect", "klingon"]).assert_failed(2, &["klingon", "`native`"]);
     rig.run(["stats", "--since", "soon"]).assert_failed(2, &["soon"]);
 }
+
+#[test]
+fn shows_the_last_refused_edits_and_forgets_them_on_request() {
+    let rig = Rig::with("timeout = 30\n");
+    rig.put(".env", "secret = 1\n");
+    call(&rig, "s", "timeout = 31", "timeout = 60");
+    let arguments = r#"{"path": ".env", "old_text": "secret = 2", "new_text": "x"}"#;
+    rig.run(["call", "edit_file", arguments, "--session", "s"]);
+    let run = rig.run(["stats"]);
+    for part in [
+        "Last refused edits",
+        "why      no_match, changed_line",
+        "sent     timeout = 31",
+        "closest  1: timeout = 30",
+    ] {
+        assert!(run.out.contains(part), "`{part}` is missing: {run:?}");
+    }
+    assert!(!run.out.contains("secret"), "private text is not kept: {run:?}");
+    let failures = |options: &[&str]| {
+        let (_, stats) = rig.json([&["stats"], options].concat());
+        stats["failures"].as_array().unwrap().len()
+    };
+    assert_eq!((failures(&[]), failures(&["--session", "t"]), failures(&["--agent", "host"])), (1, 0, 1));
+    assert_eq!(failures(&["--until", "2001-01-01"]), 0);
+    for n in 0..25 {
+        call(&rig, "s", &format!("timeout = {}", 100 + n), "x");
+    }
+    assert_eq!(failures(&[]), 20, "the oldest are dropped");
+    rig.run(["forget", "--file", "a.txt", "--yes"]).assert_done();
+    assert_eq!(failures(&[]), 0);
+}

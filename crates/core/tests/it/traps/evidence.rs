@@ -78,7 +78,7 @@ fn an_edit_that_was_made_before_is_already_applied() {
 fn a_version_from_read_file_is_the_base_of_an_edit() {
     let rig = Rig::new(READER);
     let read = rig.call("read_file", json!({})).report;
-    let version = read.files[0].hash.unwrap().to_string();
+    let version = read.files[0].version.unwrap().to_string();
     rig.files.put(&path("file.txt"), format!("import os\n\n{READER}"));
     let arguments = json!({"start_line": 2, "new_text": "    check(path, strict)\n", "version": version});
     let answer = rig.call("edit_lines", arguments);
@@ -282,7 +282,7 @@ fn a_named_version_does_not_move_an_edit_to_another_function() {
         (function("gamma"), None),
     ] {
         let rig = Rig::new(function("alpha") + &function("beta"));
-        let version = rig.call("read_file", json!({})).report.files[0].hash.unwrap().to_string();
+        let version = rig.call("read_file", json!({})).report.files[0].version.unwrap().to_string();
         rig.files.put(&path("file.txt"), now.as_str());
         let answer = rig.call("edit_file", json!({"old_text": old, "new_text": new, "version": version}));
         assert_eq!(String::from_utf8_lossy(&rig.bytes()), expected.unwrap_or(now), "{}", answer.text);

@@ -121,7 +121,7 @@ fn never_applies_an_edit_twice() {
 fn recovers_in_a_file_that_others_changed_elsewhere() {
     let rig = Rig::new(FILE);
     let info = rig.call("get_file_info", json!({}));
-    let version = info.report.files[0].hash.map(|hash| hash.to_string()).unwrap_or_default();
+    let version = info.report.files[0].version.map(|hash| hash.to_string()).unwrap_or_default();
     // The journal does not know about the other editor: with a version the file is stale, without one the text decides.
     rig.files.put(&crate::rig::path("file.txt"), FILE.replace("five", "5"));
     let answer = rig.call(
