@@ -24,7 +24,9 @@ mod page;
 mod revert;
 mod routes;
 mod server;
+mod summary;
+pub mod terminal;
 mod token;
 
-pub use server::{ServeError, Server};
+pub use server::{PageOptions, ServeError, Server};
 pub use token::AccessToken;

@@ -64,8 +64,9 @@ impl Engine<'_> {
         }
     }
 
-    /// The report that a caller gets about a decided proposal; `None` if there is none.
-    pub(super) fn report_decision(&self, found: &StoredProposal) -> Option<Report> {
+    /// The report that a caller gets about a decided proposal, which counts as reported from then on; `None` if there is none:
+    /// the proposal is pending, was a request for write access, or was undone since.
+    pub fn report_decision(&self, found: &StoredProposal) -> Option<Report> {
         let id = found.id;
         let mut report = match found.decision.as_ref()? {
             ProposalDecision::Rejected { by, reason } => {
