@@ -48,7 +48,7 @@ impl<'a> HiddenInput<'a> {
         let before = tcgetattr(terminal)?;
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(terminal, OptionalActions::Flush, &hidden)?;
+        tcsetattr(terminal, OptionalActions::Now, &hidden)?;
         Ok(Self { terminal, before })
     }
 }
@@ -56,6 +56,6 @@ impl<'a> HiddenInput<'a> {
 impl Drop for HiddenInput<'_> {
     fn drop(&mut self) {
         // There is nobody to tell; the shell resets the terminal too.
-        let _ = tcsetattr(self.terminal, OptionalActions::Flush, &self.before);
+        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }
 }

@@ -133,6 +133,25 @@ const nearby = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 function observeMore() { for (const more of selectAll("a.more[data-auto]")) nearby.observe(more); }
 
+const choicesKey = "slipstitch-choices";
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "decision") return;
+  const fields = [...new FormData(event.target)].filter(([name]) => name !== "action");
+  sessionStorage.setItem(choicesKey, JSON.stringify([location.pathname, fields]));
+});
+
+function restoreChoices() {
+  const [path, fields] = JSON.parse(sessionStorage.getItem(choicesKey) || "[null, []]");
+  if (path !== location.pathname) return;
+  for (const [name, value] of fields) {
+    for (const field of selectAll("#decision [name]")) {
+      if (field.name !== name) continue;
+      if (field.type === "radio") field.checked = field.checked || field.value === value;
+      else field.value = value;
+    }
+  }
+}
+
 // What the server drew, apart from how long ago that was.
 function fingerprint(content) {
   const copy = content.cloneNode(true);
@@ -175,6 +194,8 @@ function listen() {
 const decision = select("#decision");
 if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.getAttribute("action") + location.search);
 let shown = fingerprint(select("#content"));
+// A decision that could not be carried out is not lost: its choices are filled in again below the reason.
+if (select("#problem")) { isDirty = true; restoreChoices(); }
 if (sessionStorage.getItem(layoutKey)) document.body.classList.add("unified");
 addEventListener("resize", labelLayout);
 labelLayout();

@@ -10,6 +10,7 @@ use axum::routing::{get, post};
 use slipstitch::Workspace;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::events::watch_journal;
@@ -40,6 +41,8 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     app: App,
+    /// Feeds the event streams of open pages.
+    watcher: JoinHandle<()>,
 }
 
 /// How the page is served.
@@ -60,7 +63,7 @@ impl Server {
             .map_err(|source| ServeError::Listen { address: wanted, source })?;
         let address = listener.local_addr()?;
         let (sender, activity) = watch::channel(String::new());
-        tokio::spawn(watch_journal(workspace.clone(), sender));
+        let watcher = tokio::spawn(watch_journal(workspace.clone(), sender));
         let app = App {
             workspace,
             address,
@@ -69,7 +72,7 @@ impl Server {
             activity,
             unlocked: Arc::default(),
         };
-        Ok(Self { listener, app })
+        Ok(Self { listener, app, watcher })
     }
 
     /// The address to open in a browser, with the token.
@@ -82,6 +85,12 @@ impl Server {
         // Calls wait for a decision while the page is open. Without it, they are answered at once.
         let _attended = self.app.workspace.attend_review().ok();
         let routes = router(self.app);
+        let watcher = self.watcher;
+        let stop = async move {
+            stop.await;
+            // Ends the event streams of open pages, which would never end by themselves.
+            watcher.abort();
+        };
         Ok(axum::serve(self.listener, routes).with_graceful_shutdown(stop).await?)
     }
 }

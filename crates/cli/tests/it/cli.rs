@@ -23,6 +23,7 @@ mod protected;
 mod read;
 mod review;
 mod rig;
+mod screen;
 mod setup;
 mod stats;
 mod tools;

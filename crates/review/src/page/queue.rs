@@ -128,7 +128,7 @@ fn proposal_content(
             (who(&proposal.origin)) " · proposed " (ago(found.at)) @if ago(found.at) != "now" { " ago" }
             @if is_pending { " · waits because " b { (visible(&proposal.reason)) } }
         }
-        @if let Some(problem) = deciding.problem { (problem_note(problem)) }
+        @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
         @match &found.decision {
             Some(decision) => { (decision_note(found.id, decision, next)) }
             None if deciding.problem.is_none() => { (state_note(workspace, found)) }

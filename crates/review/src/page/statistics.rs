@@ -107,7 +107,7 @@ fn days_chart(days: &[Day]) -> Markup {
     html! {
         section.chart aria-label="Calls over time" {
             h2 { "Calls over time" }
-            svg.columns-chart viewBox={ "0 0 " (days.len() * 24) " " (HEIGHT) } role="img" aria-label="Calls per day by outcome; the table below has the numbers" {
+            svg.columns-chart viewBox={ "0 0 " (days.len() * 24) " " (HEIGHT) } role="group" aria-label="Calls per day by outcome; the table below has the numbers" {
                 @for (index, day) in days.iter().enumerate() {
                     @let total = day.counts.iter().sum::<u64>();
                     a href={ "/history?day=" (day.date) } aria-label={ (day.name) ": " (total) " calls" } {
