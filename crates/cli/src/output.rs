@@ -61,6 +61,19 @@ pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode 
     write_streams(&streams.out.bytes, &streams.err.bytes, output.status(), output.change())
 }
 
+/// Prints a part of a command's output while the command runs; with `--json`, as one line. Fails if nobody reads any more.
+pub(crate) fn print_part(part: &dyn CommandOutput, options: &Global) -> std::io::Result<()> {
+    let mut streams = new_streams(options.color);
+    if options.json {
+        streams.out.line(part.json()?);
+    } else {
+        part.write(&mut streams);
+    }
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(&streams.out.bytes)?;
+    stdout.flush()
+}
+
 /// Empty buffers with the styling that stdout and stderr support.
 fn new_streams(color: ColorChoice) -> Streams {
     let (out, err) = (std::io::stdout(), std::io::stderr());

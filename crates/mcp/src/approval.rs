@@ -8,20 +8,21 @@
 //! | handshake | the server sends `elicitation/create`, and the call waits for the answer |
 //! | stateless | the call is answered with the form; the client repeats it with the filled form and the request state |
 //!
-//! If it cannot, or if nobody decides, the proposal stays in the journal and the answer says that it waits.
-//! So nothing is lost when a client goes away.
+//! If it cannot, or if nobody decides, the proposal stays in the journal. While somebody has the review open, the call waits
+//! for their decision (`call/review_wait.rs`); otherwise the answer says that the change waits. So nothing is lost when a
+//! client goes away. With a review passphrase, no form is shown: its host would read what the user types.
 
 pub(crate) mod approver;
 pub(crate) mod form;
 pub(crate) mod request_state;
 
-use slipstitch::Workspace;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::{Outcome, Refused, Status};
 use slipstitch::core::ports::approver::{Decision, PENDING_HINT};
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::{Report, is_whole_diff};
+use slipstitch::{Reviewer, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::display_text::{one_line, quoted};
@@ -147,36 +148,46 @@ pub(crate) fn mode_message(reason: &str, agent: Option<&str>) -> String {
 }
 
 /// Accepts or rejects a proposal; `None` if the user has not decided.
+///
+/// A form is no place for a passphrase: the host would read it. If one was set while the form was shown, the proposal stays open.
 pub(crate) fn record_decision(
     workspace: &Workspace,
     id: ProposalId,
     outcome: ApprovalOutcome,
     approver: &str,
 ) -> Option<Report> {
-    match outcome {
-        ApprovalOutcome::Undecided | ApprovalOutcome::Unattended => None,
-        ApprovalOutcome::Approved => Some(accept_proposal(workspace, id, approver)),
+    let report = match outcome {
+        ApprovalOutcome::Undecided | ApprovalOutcome::Unattended => return None,
+        ApprovalOutcome::Approved => {
+            accept_proposal(workspace, id, &workspace.reviewer(approver, None).ok()?)
+        }
         ApprovalOutcome::Rejected { reason } => {
-            let report = workspace.reject(id, approver, reason.as_deref());
+            let reviewer = workspace.reviewer(approver, None).ok()?;
+            let report = workspace.reject(id, &reviewer, reason.as_deref());
             if report.outcome != Outcome::ProposalRejected {
                 return Some(report);
             }
-            Some(Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
+            Declined::No { by: approver.into(), reason: reason_text(reason) }.into()
         }
         ApprovalOutcome::Cancelled => {
-            let _ = workspace.reject(id, CANCELLED_BY, Some(CANCELLED_REASON));
-            Some(Declined::No { by: CANCELLED_BY.into(), reason: CANCELLED_REASON.into() }.into())
+            let _ = workspace.withdraw(id, CANCELLED_BY, Some(CANCELLED_REASON));
+            Declined::No { by: CANCELLED_BY.into(), reason: CANCELLED_REASON.into() }.into()
         }
+    };
+    // The caller gets the decision now, so the same call sent again is a new request.
+    if let Ok(Some(found)) = workspace.proposal(id) {
+        workspace.decision_reported(&found);
     }
+    Some(report)
 }
 
-fn accept_proposal(workspace: &Workspace, id: ProposalId, approver: &str) -> Report {
-    let report = workspace.accept(id, approver);
+fn accept_proposal(workspace: &Workspace, id: ProposalId, reviewer: &Reviewer) -> Report {
+    let report = workspace.accept(id, reviewer);
     if report.outcome != Outcome::Refused(Refused::StaleFile) {
         return report;
     }
     // The model will send the edit again, and this proposal can never be applied.
-    let _ = workspace.reject(id, "slipstitch", Some("a file changed before the approval"));
+    let _ = workspace.withdraw(id, "slipstitch", Some("a file changed before the approval"));
     report.hint("Nothing was written. Read the file again and send an edit of its current content.")
 }
 

@@ -1,6 +1,7 @@
 //! One tool call, from its place in the queue to its answer.
 
 mod approval_flow;
+mod review_wait;
 
 use std::io;
 use std::path::Path;
@@ -124,8 +125,12 @@ impl Call {
             Ok(result) => result,
             Err(report) => return Ok(self.respond_with_report(*report)),
         };
-        match (answer.report.proposal, mode_request) {
-            _ if !self.caller.supports_forms => Ok(self.respond(&answer)),
+        let can_show_form = self.caller.supports_forms && !workspace.needs_passphrase();
+        // A call that is sent again may get the decision on its proposal; there is nothing left to ask.
+        let is_open = answer.report.status() == Status::Pending;
+        match (answer.report.proposal.filter(|_| is_open), mode_request) {
+            (Some(id), _) if !can_show_form => self.wait_for_review(workspace, id, answer, turn).await,
+            (None, _) if !can_show_form => Ok(self.respond(&answer)),
             // A request for write access is stored as a proposal too.
             (_, Some(reason)) => self.ask_about_mode(workspace, &reason, answer).await,
             (Some(id), None) => self.ask_about_change(workspace, id, answer, turn).await,

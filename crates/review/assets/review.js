@@ -23,7 +23,11 @@ function choose(value) {
   if (!input) return;
   input.checked = true;
   input.dispatchEvent(new Event("change", { bubbles: true }));
-  if (value === "edit") select("textarea", hunk).focus();
+  if (value === "edit") {
+    const more = select("a.more", hunk);
+    const focus = () => select("textarea", hunk).focus();
+    if (more) load(more, false).then(focus); else focus();
+  }
 }
 
 function reason() {
@@ -77,7 +81,7 @@ const keys = {
   A: () => submit("accept"), R: () => submit("reject"),
   u: () => select("#revert") && select("#revert").form.requestSubmit(select("#revert")),
   x: toggleLayout, "/": () => select("#search").focus(), "?": () => select("#help").showModal(),
-  Enter: () => submit("send"),
+  Enter: () => select("#next") ? location.assign(select("#next").href) : submit("send"),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -107,12 +111,53 @@ document.addEventListener("click", async (event) => {
   const more = event.target.closest("a.more");
   if (!more) return;
   event.preventDefault();
-  const answer = await fetch(more.href);
-  if (!answer.ok) return;
-  const part = new DOMParser().parseFromString(await answer.text(), "text/html").body.firstElementChild;
-  more.replaceWith(part);
-  part.focus();
+  await load(more, true);
 });
+
+// Replaces the link to a hunk by its lines, and its empty text field by one with the text.
+async function load(more, takesFocus) {
+  if (more.dataset.loading) return;
+  more.dataset.loading = "yes";
+  const answer = await fetch(more.href);
+  if (!answer.ok) return delete more.dataset.loading;
+  const part = new DOMParser().parseFromString(await answer.text(), "text/html").body.firstElementChild;
+  const [rows, field] = part.children;
+  const old = document.getElementById(field.id);
+  if (old && !old.name) old.replaceWith(field);
+  more.replaceWith(rows);
+  if (takesFocus) rows.focus();
+}
+
+const nearby = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) { nearby.unobserve(entry.target); load(entry.target, false); }
+}, { rootMargin: "600px" });
+function observeMore() { for (const more of selectAll("a.more[data-auto]")) nearby.observe(more); }
+
+const choicesKey = "slipstitch-choices";
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "decision") return;
+  const fields = [...new FormData(event.target)].filter(([name]) => name !== "action");
+  sessionStorage.setItem(choicesKey, JSON.stringify([location.pathname, fields]));
+});
+
+function restoreChoices() {
+  const [path, fields] = JSON.parse(sessionStorage.getItem(choicesKey) || "[null, []]");
+  if (path !== location.pathname) return;
+  for (const [name, value] of fields) {
+    for (const field of selectAll("#decision [name]")) {
+      if (field.name !== name) continue;
+      if (field.type === "radio") field.checked = field.checked || field.value === value;
+      else field.value = value;
+    }
+  }
+}
+
+// What the server drew, apart from how long ago that was.
+function fingerprint(content) {
+  const copy = content.cloneNode(true);
+  for (const why of selectAll(".why", copy)) why.remove();
+  return copy.innerHTML;
+}
 
 // Replaces the list, and the content too unless a decision is being made.
 async function update() {
@@ -120,18 +165,22 @@ async function update() {
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const focused = document.activeElement && document.activeElement.id;
-  select("#list").replaceChildren(...select("#list", fresh).childNodes);
+  if (!select("#list form:focus-within")) select("#list").replaceChildren(...select("#list", fresh).childNodes);
   select("nav").replaceChildren(...select("nav", fresh).childNodes);
   const open = select("#decision");
   const stays = select("#decision", fresh);
-  if (!isDirty || (open && !stays)) {
-    select("#content").replaceChildren(...select("#content", fresh).childNodes);
+  const content = select("#content", fresh);
+  const isNew = fingerprint(content) !== shown;
+  if (isNew && (!isDirty || (open && !stays))) {
+    shown = fingerprint(content);
+    select("#content").replaceChildren(...content.childNodes);
     document.title = fresh.title;
     isDirty = false;
   }
   if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
   labelLayout();
   showTally();
+  observeMore();
 }
 
 function listen() {
@@ -141,8 +190,15 @@ function listen() {
   events.onerror = () => { select("#connection").hidden = false; };
 }
 
+// The list of what waits starts with the oldest. Once that is shown, an update must not put another one in its place.
+const decision = select("#decision");
+if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.getAttribute("action") + location.search);
+let shown = fingerprint(select("#content"));
+// A decision that could not be carried out is not lost: its choices are filled in again below the reason.
+if (select("#problem")) { isDirty = true; restoreChoices(); }
 if (sessionStorage.getItem(layoutKey)) document.body.classList.add("unified");
 addEventListener("resize", labelLayout);
 labelLayout();
 showTally();
+observeMore();
 if (select("#connection") && location.pathname !== "/") listen();

@@ -27,11 +27,12 @@ pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) 
         None => next.run(request).await,
     };
     let headers = response.headers_mut();
+    // With a stricter referrer policy, browsers send `Origin: null` with the page's own forms.
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -1,14 +1,20 @@
 //! What the handlers of requests share.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use slipstitch::Workspace;
+use slipstitch::passphrase::PassphraseError;
+use slipstitch::{Reviewer, Workspace};
+use tokio::sync::watch;
 
 use crate::page;
 use crate::token::AccessToken;
+
+/// How long the passphrase counts after the last decision.
+const UNLOCKED_FOR: Duration = Duration::from_secs(15 * 60);
 
 /// What the handlers share.
 #[derive(Debug, Clone)]
@@ -16,6 +22,12 @@ pub(crate) struct App {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) address: SocketAddr,
     pub(crate) token: AccessToken,
+    /// Who decides, for the journal.
+    pub(crate) decided_by: Arc<str>,
+    /// Changes whenever something happens in the journal.
+    pub(crate) activity: watch::Receiver<String>,
+    /// Who entered the passphrase, and when it was last used.
+    pub(crate) unlocked: Arc<Mutex<Option<(Reviewer, Instant)>>>,
 }
 
 impl App {
@@ -29,5 +41,33 @@ impl App {
             let message = "Something went wrong here. The terminal that runs this page may say more.";
             (StatusCode::INTERNAL_SERVER_ERROR, page::message_page("Internal error", message)).into_response()
         })
+    }
+
+    /// Whoever uses the page, if they may decide. With a passphrase, they must have entered it lately.
+    pub(crate) fn reviewer(&self) -> Result<Reviewer, PassphraseError> {
+        if !self.workspace.needs_passphrase() {
+            return self.workspace.reviewer(&*self.decided_by, None);
+        }
+        let mut unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *unlocked {
+            Some((reviewer, used)) if used.elapsed() < UNLOCKED_FOR => {
+                *used = Instant::now();
+                Ok(reviewer.clone())
+            }
+            _ => Err(PassphraseError::Needed),
+        }
+    }
+
+    /// Whether the passphrase must be entered before anything can be decided.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.reviewer().is_err()
+    }
+
+    /// Checks the passphrase, and remembers that it was right. Slow on purpose.
+    pub(crate) fn unlock(&self, passphrase: &str) -> Result<(), PassphraseError> {
+        let mut unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let reviewer = self.workspace.reviewer(&*self.decided_by, Some(passphrase))?;
+        *unlocked = Some((reviewer, Instant::now()));
+        Ok(())
     }
 }

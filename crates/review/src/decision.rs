@@ -33,9 +33,15 @@ pub(crate) fn read(fields: &[(String, String)], found: &StoredProposal) -> Resul
             Some("reject") => HunkVerdict::Reject {
                 reason: reason(&format!("reason-{number}")).or_else(|| reason("reason")),
             },
-            Some("edit") => {
-                HunkVerdict::Edit { text: field(&format!("text-{number}")).unwrap_or_default().into() }
-            }
+            Some("edit") => match field(&format!("text-{number}")) {
+                Some(text) => HunkVerdict::Edit { text: text.into() },
+                // It was never loaded; no text must not become an empty one.
+                None => {
+                    return Err(format!(
+                        "Hunk {number} was not shown yet, so it cannot be edited. Open it first."
+                    ));
+                }
+            },
             _ if found.rejected_hunks.iter().any(|rejected| rejected.hunk == number) => continue,
             _ => {
                 return Err(format!(

@@ -8,8 +8,6 @@ use crate::line_part::Part;
 /// A hunk as rows.
 #[derive(Debug, Default)]
 pub(crate) struct HunkView {
-    /// The first and the last line of the new text, or of the old one if nothing is left.
-    pub(crate) lines: (usize, usize),
     pub(crate) rows: Vec<Row>,
     /// The new text from the first to the last line that changes, for editing.
     pub(crate) editable: String,
@@ -36,8 +34,12 @@ pub(crate) struct Line {
 /// Lines longer than this are shown without marks.
 const MAX_MARKED: usize = 2_000;
 
-/// Words of two lines are only compared if the lines have this much in common; otherwise everything would be marked.
-const MIN_SIMILARITY: f32 = 0.4;
+/// Two lines are put side by side, and their words compared, if they have this much in common; otherwise everything would be
+/// marked.
+const MIN_SIMILARITY: f32 = 0.5;
+
+/// How many lines a block may have for its lines to be compared with each other.
+const MAX_PAIRED: usize = 40;
 
 /// A line of a diff: what it is, its text, and whether it lacks a newline.
 struct DiffLine<'a> {
@@ -111,20 +113,142 @@ impl HunkView {
             }
         }
         self.flush(&mut removed, &mut added);
-        let end = if new_number > new { new_number - 1 } else { old_number.saturating_sub(1).max(old) };
-        let start = if new_number > new { new } else { old };
-        self.lines = (if self.lines.0 == 0 { start } else { self.lines.0 }, end);
     }
 
-    /// Pairs removed with added lines.
+    /// Puts lines that resemble each other side by side.
     fn flush(&mut self, removed: &mut Vec<Line>, added: &mut Vec<Line>) {
-        let count = removed.len().max(added.len());
-        let (mut old, mut new) = (removed.drain(..), added.drain(..));
-        for _ in 0..count {
-            let (old, new) = (old.next(), new.next());
-            self.rows.push(Row { old, new, is_changed: true });
+        let texts = |lines: &[Line]| lines.iter().map(|line| text_of(&line.parts)).collect::<Vec<_>>();
+        let pairs = pair_lines(&texts(removed), &texts(added));
+        let (mut old, mut new) = (removed.drain(..).peekable(), added.drain(..).peekable());
+        let (mut at_old, mut at_new) = (0, 0);
+        for (old_end, new_end) in
+            pairs.into_iter().map(Some).chain([None]).map(|pair| pair.unwrap_or((usize::MAX, usize::MAX)))
+        {
+            // Lines without a counterpart are shown next to each other, unmarked.
+            while (at_old < old_end && old.peek().is_some()) || (at_new < new_end && new.peek().is_some()) {
+                let old = if at_old < old_end { old.next() } else { None };
+                let new = if at_new < new_end { new.next() } else { None };
+                at_old += usize::from(old.is_some());
+                at_new += usize::from(new.is_some());
+                self.rows.push(Row { old, new, is_changed: true });
+            }
+            if let (true, Some(old), Some(new)) = (old_end != usize::MAX, old.next(), new.next()) {
+                self.rows.push(Row { old: Some(old), new: Some(new), is_changed: true });
+                at_old += 1;
+                at_new += 1;
+            }
         }
     }
+}
+
+/// Which removed and added lines resemble each other, in order. Large blocks are paired line by line.
+fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
+    if old.len().max(new.len()) > MAX_PAIRED {
+        return (0..old.len().min(new.len())).map(|line| (line, line)).collect();
+    }
+    // The best sum of similarities for the lines from here to the end.
+    let mut best = vec![vec![0f32; new.len() + 1]; old.len() + 1];
+    let mut similar = vec![vec![0f32; new.len()]; old.len()];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            similar[i][j] = similarity(&old[i], &new[j]);
+            let paired =
+                if similar[i][j] >= MIN_SIMILARITY { similar[i][j] + best[i + 1][j + 1] } else { 0.0 };
+            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut pairs = Vec::new();
+    while i < old.len() && j < new.len() {
+        if best[i][j] == best[i + 1][j] {
+            i += 1;
+        } else if best[i][j] == best[i][j + 1] {
+            j += 1;
+        } else {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    pairs
+}
+
+/// How much of two lines is the same, by words; blanks do not count.
+fn similarity(old: &str, new: &str) -> f32 {
+    if old.len().max(new.len()) > MAX_MARKED {
+        return 0.0;
+    }
+    let words = |text: &str| -> Vec<String> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let split = text.split_inclusive(|c: char| !is_word(c)).flat_map(|piece| {
+            let end = piece
+                .char_indices()
+                .next_back()
+                .filter(|(_, c)| !is_word(*c))
+                .map_or(piece.len(), |(at, _)| at);
+            [piece[..end].to_owned(), piece[end..].to_owned()]
+        });
+        split.filter(|word| !word.trim().is_empty()).collect()
+    };
+    let (old, new) = (words(old), words(new));
+    if old.is_empty() && new.is_empty() {
+        return 1.0;
+    }
+    TextDiff::from_slices(
+        &old.iter().map(String::as_str).collect::<Vec<_>>(),
+        &new.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
+    .ratio()
+}
+
+/// The lines that a hunk is about, in words.
+pub(crate) fn describe_lines(diff: &str) -> String {
+    let range = |range: &str| -> Option<(usize, usize)> {
+        let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    let described = diff.lines().find_map(|line| {
+        let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
+        let (new, _) = rest.split_once(" @@")?;
+        // If nothing is left, the lines of the old text.
+        let (start, count) = range(new).filter(|(_, count)| *count > 0).or_else(|| range(old))?;
+        Some(if count <= 1 {
+            format!("line {start}")
+        } else {
+            format!("lines {start}–{}", start + count - 1)
+        })
+    });
+    described.unwrap_or_else(|| "the file itself".into())
+}
+
+/// What happens to a file besides its lines, from the header of its diff.
+pub(crate) fn file_notes(diff: &str) -> Vec<String> {
+    let header = diff.lines().take_while(|line| !line.starts_with("@@ ") && !line.starts_with("--- "));
+    let mut old_mode = None;
+    header
+        .filter_map(|line| {
+            let (name, value) = [
+                "new file mode ",
+                "deleted file mode ",
+                "rename to ",
+                "old mode ",
+                "new mode ",
+                "Binary files ",
+            ]
+            .iter()
+            .find_map(|name| Some((*name, line.strip_prefix(name)?)))?;
+            match name {
+                "new file mode " => Some("new file".to_owned()),
+                "deleted file mode " => Some("deleted".to_owned()),
+                "rename to " => Some(format!("moved to {value}")),
+                "old mode " => {
+                    old_mode = Some(value);
+                    None
+                }
+                "new mode " => Some(format!("mode {} to {value}", old_mode.unwrap_or("changed"))),
+                _ => Some("binary".to_owned()),
+            }
+        })
+        .collect()
 }
 
 /// The first old and new line of a hunk.
@@ -168,7 +292,9 @@ pub fn mark_hunk(path: &str, lines: &[(char, &str)]) -> Vec<Vec<Part>> {
 
 /// Marks the words that differ between removed lines and the lines added instead of them.
 fn mark_pairs(marks: &mut [Vec<Part>], removed: &mut Vec<usize>, added: &mut Vec<usize>) {
-    for (old, new) in removed.drain(..).zip(added.drain(..)) {
+    let texts = |lines: &[usize]| lines.iter().map(|&line| text_of(&marks[line])).collect::<Vec<_>>();
+    let pairs = pair_lines(&texts(removed), &texts(added));
+    for (old, new) in pairs.into_iter().map(|(old, new)| (removed[old], added[new])) {
         if let Some((before, after)) = mark_words(&marks[old], &marks[new]) {
             (marks[old], marks[new]) = (before, after);
         }
@@ -188,7 +314,7 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         return None;
     }
     let diff = TextDiff::from_words(before.as_str(), after.as_str());
-    if diff.ratio() < MIN_SIMILARITY {
+    if similarity(&before, &after) < MIN_SIMILARITY {
         return None;
     }
     let (mut removed, mut added) = (Vec::new(), Vec::new());
@@ -237,11 +363,36 @@ fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> 
     split
 }
 
+/// The files of a diff.
+pub(crate) fn split_files(diff: &str) -> Vec<&str> {
+    split_before(diff, "diff --git ")
+}
+
+/// The hunks of one file of a diff.
+pub(crate) fn split_hunks(file: &str) -> Vec<&str> {
+    split_before(file, "@@ ").into_iter().filter(|part| part.starts_with("@@ ")).collect()
+}
+
+/// Splits a text before each line that starts with `start`.
+fn split_before<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let (mut begin, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(start) && at > begin {
+            parts.push(&text[begin..at]);
+            begin = at;
+        }
+        at += line.len();
+    }
+    parts.push(&text[begin..]);
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const DIFF: &str = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -3,4 +3,5 @@\n same\n-let a = one;\n+let a = two;\n+let b = three;\n between\n-gone\n";
+    const DIFF: &str = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -3,4 +3,4 @@\n same\n-let a = one;\n+let a = two;\n+let b = three;\n between\n-gone\n";
 
     #[test]
     fn lines_are_paired_and_numbered() {
@@ -255,8 +406,21 @@ mod tests {
             numbers,
             [(Some(3), Some(3)), (Some(4), Some(4)), (None, Some(5)), (Some(5), Some(6)), (Some(6), None)]
         );
-        assert_eq!((view.added, view.removed, view.lines), (2, 2, (3, 6)));
+        assert_eq!((view.added, view.removed), (2, 2));
         assert_eq!(view.editable, "let a = two;\nlet b = three;\nbetween\n");
+    }
+
+    #[test]
+    fn lines_that_resemble_each_other_are_side_by_side() {
+        let diff = "@@ -1,2 +1,4 @@\n-    put(a)\n-    return status\n+    for x in all:\n+        put(a)\n+        if ok:\n+            return status\n";
+        let view = HunkView::parse(diff, "a.txt");
+        let text =
+            |line: &Option<Line>| line.as_ref().map_or(String::new(), |line| text_of(line).trim().to_owned());
+        let rows: Vec<(String, String)> =
+            view.rows.iter().map(|row| (text(&row.old), text(&row.new))).collect();
+        let expected =
+            [("", "for x in all:"), ("put(a)", "put(a)"), ("", "if ok:"), ("return status", "return status")];
+        assert_eq!(rows, expected.map(|(old, new)| (old.to_owned(), new.to_owned())));
     }
 
     #[test]
@@ -272,11 +436,21 @@ mod tests {
     }
 
     #[test]
+    fn headers_are_described_in_words() {
+        assert_eq!(describe_lines(DIFF), "lines 3–6");
+        assert_eq!(describe_lines("@@ -4 +4 @@\n-a\n+b\n"), "line 4");
+        assert_eq!(describe_lines("@@ -4,2 +3,0 @@\n-a\n-b\n"), "lines 4–5");
+        let moved = "diff --git a/x b/y\nold mode 100644\nnew mode 100755\nrename from x\nrename to y\n";
+        assert_eq!(file_notes(moved), ["mode 100644 to 100755", "moved to y"]);
+        assert_eq!(describe_lines(moved), "the file itself");
+        assert_eq!(file_notes("diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n"), ["new file"]);
+    }
+
+    #[test]
     fn a_new_file_and_a_missing_newline() {
         let diff = "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+é\n\\ No newline at end of file\n";
         let view = HunkView::parse(diff, "n");
         let line = view.rows[0].new.as_ref().unwrap();
         assert!(line.lacks_newline && line.number == 1 && view.rows[0].old.is_none());
-        assert_eq!(view.lines, (1, 1));
     }
 }

@@ -1,37 +1,48 @@
 //! Tells open pages that something changed.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use slipstitch::Workspace;
+use tokio::sync::watch;
 
 use crate::app::App;
 
 /// How often the journal is looked at. Other processes write to it, and SQLite tells nobody.
-const INTERVAL: Duration = Duration::from_millis(400);
+const INTERVAL: Duration = Duration::from_millis(300);
 
-/// A stream of `changed` events.
-pub(crate) async fn stream(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let seen = state_of(&app).await;
-    let events = unfold((app, seen), |(app, seen)| async move {
-        loop {
-            tokio::time::sleep(INTERVAL).await;
-            let now = state_of(&app).await;
-            if now != seen {
-                let event = Event::default().event("changed").data(now.clone());
-                return Some((Ok(event), (app, now)));
-            }
+/// Looks at the journal for all open pages, as long as somebody receives.
+pub(crate) async fn watch_journal(workspace: Arc<Workspace>, sender: watch::Sender<String>) {
+    while !sender.is_closed() {
+        let workspace = workspace.clone();
+        let read = tokio::task::spawn_blocking(move || workspace.activity());
+        if let Ok(Ok(now)) = read.await {
+            sender.send_if_modified(|seen| {
+                if *seen == now {
+                    false
+                } else {
+                    *seen = now;
+                    true
+                }
+            });
         }
-    });
-    Sse::new(events).keep_alive(KeepAlive::default())
+        tokio::time::sleep(INTERVAL).await;
+    }
 }
 
-/// A text that is different after every change and every proposal.
-async fn state_of(app: &App) -> String {
-    let workspace = app.workspace.clone();
-    let read = move || workspace.activity().unwrap_or_default();
-    tokio::task::spawn_blocking(read).await.unwrap_or_default()
+/// A stream of `changed` events. The first one tells a page that was away whether it missed something.
+pub(crate) async fn stream(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let mut activity = app.activity.clone();
+    activity.mark_changed();
+    let events = unfold(activity, |mut activity| async move {
+        activity.changed().await.ok()?;
+        let now = activity.borrow_and_update().clone();
+        Some((Ok(Event::default().event("changed").data(now)), activity))
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
 }

@@ -1,5 +1,5 @@
-//! The review page: a small web server on the loopback interface where someone decides about proposals, looks at the history and
-//! undoes changes.
+//! Where people decide about proposals, look at the history and undo changes: a page, served on the loopback interface, and a
+//! full-screen view in the terminal.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -9,7 +9,9 @@
 //! | `decision.rs`, `revert.rs` | a sent form as a verdict; undo and redo |
 //! | `events.rs` | tells open pages that something changed |
 //! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
+//! | `summary.rs` | what a proposal is, in a few words |
 //! | `page/` | the pages themselves |
+//! | `terminal/` | the view in the terminal |
 //!
 //! [`mark_hunk`] is also what the terminal shows diffs with.
 //!
@@ -26,9 +28,11 @@ mod page;
 mod revert;
 mod routes;
 mod server;
+mod summary;
+pub mod terminal;
 mod token;
 
 pub use diff_view::mark_hunk;
 pub use line_part::{Class, Part};
-pub use server::{ServeError, Server};
+pub use server::{PageOptions, ServeError, Server};
 pub use token::AccessToken;

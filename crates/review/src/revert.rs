@@ -1,4 +1,4 @@
-//! Undo and redo on the page, and what a decision would do.
+//! Undo and redo, and what a decision would do.
 
 use slipstitch::core::engine::Verdict;
 use slipstitch::core::hint::HintPhrases;
@@ -8,18 +8,21 @@ use slipstitch::core::ports::journal::ProposalId;
 use slipstitch::core::report::Report;
 use slipstitch::{Source, Workspace};
 
-/// Who decided, for the journal: what is known is that it happened on the page.
-pub(crate) const DECIDED_BY: &str = "review page";
-
-/// Undoes or redoes one change on behalf of whoever uses the page.
-pub(crate) fn run_undo(workspace: &Workspace, id: ChangeId, direction: Direction, run: Run) -> Report {
+/// Undoes or redoes one change on behalf of `by`.
+pub(crate) fn run_undo(
+    workspace: &Workspace,
+    id: ChangeId,
+    direction: Direction,
+    run: Run,
+    by: &str,
+) -> Report {
     let plan = UndoPlan { target: Target::Change(id), direction, run, others: OtherSessionsConsent::Given };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
     let source = Source { tool, phrases: HintPhrases::ALL };
-    workspace.run_with(Plan::Undo(plan), source, &mut Person { name: DECIDED_BY.into() })
+    workspace.run_with(Plan::Undo(plan), source, &mut Person { name: by.into() })
 }
 
 /// What accepting everything would do to the files as they are now.

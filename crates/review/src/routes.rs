@@ -4,16 +4,16 @@ use axum::extract::{Form, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
-use slipstitch::Workspace;
-use slipstitch::core::outcome::Outcome;
+use slipstitch::core::outcome::{Invalid, Outcome, Status};
 use slipstitch::core::plan::{ChangeId, Direction, Run};
 use slipstitch::core::ports::journal::ProposalId;
 use slipstitch::core::report::Report;
+use slipstitch::{Reviewer, Workspace};
 
 use crate::app::App;
 use crate::decision::{self, Decision};
-use crate::page::{self, Filters};
-use crate::revert::{DECIDED_BY, run_undo};
+use crate::page::{self, Deciding, Filters};
+use crate::revert::run_undo;
 
 /// Exchanges the token in the address for a cookie, so that it is in no history and no bookmark.
 pub(crate) async fn enter(State(app): State<App>) -> Response {
@@ -26,6 +26,10 @@ pub(crate) async fn style() -> Response {
         .into_response()
 }
 
+pub(crate) async fn icon() -> Response {
+    ([(header::CONTENT_TYPE, "image/svg+xml")], include_str!("../assets/icon.svg")).into_response()
+}
+
 pub(crate) async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("../assets/review.js"))
         .into_response()
@@ -35,7 +39,8 @@ pub(crate) async fn queue(
     State(app): State<App>,
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
-    let page = app.work(move |workspace| page::queue_page(workspace, None, &filters, None)).await?;
+    let deciding = Deciding { is_locked: app.is_locked(), problem: None };
+    let page = app.work(move |workspace| page::queue_page(workspace, None, &filters, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -45,7 +50,8 @@ pub(crate) async fn proposal(
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let page = app.work(move |workspace| page::queue_page(workspace, Some(id), &filters, None)).await?;
+    let deciding = Deciding { is_locked: app.is_locked(), problem: None };
+    let page = app.work(move |workspace| page::queue_page(workspace, Some(id), &filters, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -65,35 +71,68 @@ pub(crate) async fn decide(
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let decided = app.work(move |workspace| decide_proposal(workspace, id, &fields)).await?;
+    let decided = match app.reviewer() {
+        Ok(reviewer) => app.work(move |workspace| decide_proposal(workspace, id, &reviewer, &fields)).await?,
+        Err(error) => Err(refused("needs_passphrase", error.to_string())),
+    };
     match decided {
         Ok(()) => Ok(Redirect::to(&format!("/review/{id}")).into_response()),
-        Err(problem) => {
-            let show = move |workspace: &Workspace| {
-                page::queue_page(workspace, Some(id), &Filters::default(), Some(&problem))
-            };
-            Ok((StatusCode::CONFLICT, app.work(show).await?).into_response())
-        }
+        Err(problem) => show_problem(&app, Some(id), problem).await,
     }
 }
 
 fn decide_proposal(
     workspace: &Workspace,
     id: ProposalId,
+    reviewer: &Reviewer,
     fields: &[(String, String)],
 ) -> Result<(), Box<Report>> {
-    let invalid =
-        |message: String| Box::new(Report::new(slipstitch::core::outcome::Invalid::BadRequest, message));
     let found = workspace.proposal(id).map_err(|error| Box::new(Report::from(error)))?;
     let found = found.ok_or_else(|| Box::new(slipstitch::core::engine::unknown_proposal(id)))?;
-    let report = match decision::read(fields, &found).map_err(invalid)? {
-        Decision::Reject(reason) => workspace.reject(id, DECIDED_BY, reason.as_deref()),
-        Decision::Apply(verdict) => workspace.decide(id, DECIDED_BY, &verdict),
+    let verdict = decision::read(fields, &found);
+    let report = match verdict.map_err(|message| Box::new(Report::new(Invalid::BadRequest, message)))? {
+        Decision::Reject(reason) => workspace.reject(id, reviewer, reason.as_deref()),
+        Decision::Apply(verdict) => workspace.decide(id, reviewer, &verdict),
     };
     match report.outcome {
         Outcome::Applied | Outcome::ProposalRejected | Outcome::ModeUpgraded => Ok(()),
         _ => Err(Box::new(report)),
     }
+}
+
+/// The passphrase, and the proposal that was shown.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Unlock {
+    passphrase: String,
+    next: String,
+}
+
+pub(crate) async fn unlock(State(app): State<App>, Form(form): Form<Unlock>) -> Result<Response, Response> {
+    let id = ProposalId::parse(&form.next);
+    let unlocking = app.clone();
+    let unlocked = app.work(move |_| unlocking.unlock(&form.passphrase)).await?;
+    match unlocked {
+        Ok(()) => {
+            let next = id.map_or(String::new(), |id| format!("/{id}"));
+            Ok(Redirect::to(&format!("/review{next}")).into_response())
+        }
+        Err(error) => show_problem(&app, id, refused("wrong_passphrase", error.to_string())).await,
+    }
+}
+
+fn refused(code: &'static str, message: String) -> Box<Report> {
+    Box::new(Report::custom(Status::Refused, code, message))
+}
+
+/// A proposal, and why nothing was decided about it.
+async fn show_problem(app: &App, id: Option<ProposalId>, problem: Box<Report>) -> Result<Response, Response> {
+    let is_locked = app.is_locked();
+    let show = move |workspace: &Workspace| {
+        let deciding = Deciding { problem: Some(&problem), is_locked };
+        page::queue_page(workspace, id, &Filters::default(), deciding)
+    };
+    let status = if is_locked { StatusCode::FORBIDDEN } else { StatusCode::CONFLICT };
+    Ok((status, app.work(show).await?).into_response())
 }
 
 pub(crate) async fn history(
@@ -131,7 +170,8 @@ pub(crate) async fn revert(
         "redo" => Direction::Redo,
         _ => return Err(not_found("The form does not say what to do.")),
     };
-    let report = app.work(move |workspace| run_undo(workspace, id, direction, Run::Real)).await?;
+    let by = app.decided_by.clone();
+    let report = app.work(move |workspace| run_undo(workspace, id, direction, Run::Real, &by)).await?;
     if report.is_success() {
         let target = report.change.unwrap_or(id);
         return Ok(Redirect::to(&format!("/history/{target}")).into_response());

@@ -4,14 +4,21 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use slipstitch::Workspace;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::app::App;
+use crate::events::watch_journal;
 use crate::token::AccessToken;
 use crate::{access, routes};
+
+/// The longest form, in bytes: a decision with edited hunks.
+const MAX_BODY: usize = 8 << 20;
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -34,17 +41,38 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     app: App,
+    /// Feeds the event streams of open pages.
+    watcher: JoinHandle<()>,
+}
+
+/// How the page is served.
+#[derive(Debug, Clone)]
+pub struct PageOptions {
+    /// The port on the loopback interface; 0 lets the system choose one.
+    pub port: u16,
+    /// Who decides, for the journal: what is known about whoever uses the page.
+    pub decided_by: String,
 }
 
 impl Server {
-    /// Listens on this port of the loopback interface; 0 lets the system choose one.
-    pub async fn bind(workspace: Arc<Workspace>, port: u16) -> Result<Self, ServeError> {
-        let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    /// Listens on the loopback interface.
+    pub async fn bind(workspace: Arc<Workspace>, options: PageOptions) -> Result<Self, ServeError> {
+        let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         let listener = TcpListener::bind(wanted)
             .await
             .map_err(|source| ServeError::Listen { address: wanted, source })?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, app: App { workspace, address, token: AccessToken::random()? } })
+        let (sender, activity) = watch::channel(String::new());
+        let watcher = tokio::spawn(watch_journal(workspace.clone(), sender));
+        let app = App {
+            workspace,
+            address,
+            token: AccessToken::random()?,
+            decided_by: options.decided_by.into(),
+            activity,
+            unlocked: Arc::default(),
+        };
+        Ok(Self { listener, app, watcher })
     }
 
     /// The address to open in a browser, with the token.
@@ -54,7 +82,15 @@ impl Server {
 
     /// Answers requests until `stop` is done.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
+        // Calls wait for a decision while the page is open. Without it, they are answered at once.
+        let _attended = self.app.workspace.attend_review().ok();
         let routes = router(self.app);
+        let watcher = self.watcher;
+        let stop = async move {
+            stop.await;
+            // Ends the event streams of open pages, which would never end by themselves.
+            watcher.abort();
+        };
         Ok(axum::serve(self.listener, routes).with_graceful_shutdown(stop).await?)
     }
 }
@@ -69,9 +105,12 @@ fn router(app: App) -> Router {
         .route("/history", get(routes::history))
         .route("/history/{id}", get(routes::change).post(routes::revert))
         .route("/statistics", get(routes::statistics))
+        .route("/unlock", post(routes::unlock))
         .route("/events", get(crate::events::stream))
         .route("/assets/review.css", get(routes::style))
+        .route("/assets/icon.svg", get(routes::icon))
         .route("/assets/review.js", get(routes::script))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(app.clone(), access::check))
         .with_state(app)
 }

@@ -30,6 +30,9 @@
 //!
 //! [review]
 //! unattended = false          # whether a process without a terminal can accept proposals
+//! wait_seconds = 50           # how long a call waits for a decision while somebody has the review open; 0 never
+//! on_pending = ["notify.sh"]  # a command to run when something waits, with SLIPSTITCH_PROPOSAL and _SUMMARY set
+//! notify = false              # whether to show a desktop notification then
 //!
 //! [editors]
 //! emacs = true                # keep the buffers of running Emacs servers in sync
@@ -52,6 +55,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
@@ -115,10 +119,23 @@ impl Default for EvidenceSources {
 }
 
 /// How proposals are decided.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSettings {
     /// Whether a process without a terminal can accept proposals.
     pub unattended: bool,
+    /// How long a call waits for a decision while somebody has the review open.
+    pub wait: Duration,
+    /// The command to run when something waits for review, with its arguments; empty for none.
+    pub on_pending: Vec<String>,
+    /// Whether to show a desktop notification when something waits for review.
+    pub notify: bool,
+}
+
+impl Default for ReviewSettings {
+    /// Clients give up on a call after a minute or later, so the wait ends before that.
+    fn default() -> Self {
+        Self { unattended: false, wait: Duration::from_secs(50), on_pending: Vec::new(), notify: false }
+    }
 }
 
 /// Which editors' buffers are kept in sync.
@@ -305,6 +322,9 @@ impl ProtectedSection {
 #[serde(deny_unknown_fields, default)]
 struct ReviewSection {
     unattended: Option<bool>,
+    wait_seconds: Option<u64>,
+    on_pending: Option<Vec<String>>,
+    notify: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -395,9 +415,7 @@ impl Config {
             self.policy.undo_others = rule;
         }
         self.policy.rules.user = parse_rules(&sections.rules, path)?;
-        if let Some(unattended) = sections.review.unattended {
-            self.review.unattended = unattended;
-        }
+        self.apply_review(&sections.review);
         if let Some(fsync) = sections.files.fsync {
             self.fsync = if fsync { Fsync::On } else { Fsync::Off };
         }
@@ -432,6 +450,14 @@ impl Config {
             .except(&section.except)
             .map_err(|error| ConfigError::glob(path, "protected.except", error))?;
         protected.add(&section.paths).map_err(|error| ConfigError::glob(path, "protected.paths", error))
+    }
+
+    fn apply_review(&mut self, section: &ReviewSection) {
+        let review = &mut self.review;
+        review.unattended = section.unattended.unwrap_or(review.unattended);
+        review.wait = section.wait_seconds.map_or(review.wait, Duration::from_secs);
+        review.on_pending = section.on_pending.clone().unwrap_or_default();
+        review.notify = section.notify.unwrap_or(review.notify);
     }
 
     fn apply_editors(&mut self, section: &EditorsSection, path: &Path) -> Result<(), ConfigError> {
@@ -478,6 +504,7 @@ impl Config {
             self.policy.undo_others = self.policy.undo_others.max(rule);
         }
         self.policy.rules.project = parse_rules(&sections.rules, path)?;
+        // The rest of `[review]` is ignored: an agent could make it run a command.
         self.review.unattended &= sections.review.unattended != Some(false);
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;

@@ -10,7 +10,7 @@
 //! | approve changes before they are written | [`Edit::apply_with`], [`Workspace::call_with`] |
 //! | add tools or checks | [`Builder::dialects`], [`Builder::guards`] |
 //! | see what was changed, by whom, and how | [`Workspace::log`], [`Workspace::change`], [`Workspace::stats`] |
-//! | review changes that are waiting for approval | [`Workspace::proposals`], [`Workspace::accept`], [`Workspace::reject`] |
+//! | review changes that are waiting for approval | [`Workspace::proposals`], [`Workspace::reviewer`], [`Workspace::decide`] |
 //! | run plans that your code builds | [`Workspace::run`], [`core::plan`] |
 //! | combine the parts differently | [`DiskWorkspace`], [`editors::Synced`], [`SqliteJournal`], [`state::folder`] |
 //! | work without a disk | [`core::engine::Engine`], [`core::ports`] |
@@ -211,7 +211,10 @@ pub mod disk;
 pub mod git;
 pub mod journal;
 mod mode_lock;
+mod notice;
+pub mod passphrase;
 mod places;
+mod presence;
 mod private_files;
 pub mod state;
 pub mod stats;
@@ -220,11 +223,12 @@ mod workspace;
 
 pub use disk::{DiskWorkspace, Fsync, HardLinks, OpenError};
 pub use journal::SqliteJournal;
+pub use presence::Presence;
 pub use slipstitch_core as core;
 pub use slipstitch_dialects as dialects;
 pub use slipstitch_editors as editors;
 pub use typed::{Edit, EditError, PatchText, Receipt, Undo};
-pub use workspace::{Builder, Overrides, Source, Workspace, WorkspaceOpenError};
+pub use workspace::{Builder, Overrides, Reviewer, Source, Workspace, WorkspaceOpenError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

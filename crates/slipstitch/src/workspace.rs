@@ -1,23 +1,23 @@
 //! The engine, the disk and the journal put together.
 
+mod review;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::dialect::{Dialect, Dialects, Tool};
-use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
-use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, Verdict, recall_mode};
+use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode};
 use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
-use slipstitch_core::outcome::{Outcome, Refused};
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
 use slipstitch_core::plan::ChangeId;
 use slipstitch_core::plan::{Plan, Run};
 use slipstitch_core::ports::approver::{Approver, Auto};
 use slipstitch_core::ports::journal::{
-    Entry, Filter, Journal, JournalError, Origin, ProposalId, ProposalSubject, StoredProposal, Summary,
+    Entry, Filter, Journal, JournalError, Origin, StoredProposal, Summary,
 };
 use slipstitch_core::ports::versions::{NoVersions, Versions};
 use slipstitch_core::ports::workspace::{Workspace as _, WorkspaceError};
@@ -31,10 +31,11 @@ use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
 use crate::journal::{Collected, ForgetError, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
-use crate::mode_lock::{ModeGuard, ModeLock};
+use crate::mode_lock::ModeLock;
 use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord, FailedEdit};
+pub use review::Reviewer;
 
 /// A folder whose files can be edited through any dialect, with undo.
 ///
@@ -453,7 +454,12 @@ impl Workspace {
             self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
-            Ok((mode, _guard)) => self.engine().mode(mode).cancel(cancel).run(planned, approver),
+            Ok((mode, _guard)) => {
+                let began = review::now();
+                let answer = self.engine().mode(mode).cancel(cancel).run(planned, approver);
+                answer.report.proposal.into_iter().for_each(|id| self.announce_proposal(id, began));
+                answer
+            }
             Err(error) => Report::from(error).into(),
         }
     }
@@ -568,110 +574,6 @@ impl Workspace {
     /// The session that changes are recorded under.
     pub fn session(&self) -> &str {
         &self.session
-    }
-
-    /// The pending proposals, oldest first.
-    pub fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {
-        self.journal.proposals()
-    }
-
-    /// One proposal, pending or decided.
-    pub fn proposal(&self, id: ProposalId) -> Result<Option<StoredProposal>, JournalError> {
-        self.journal.proposal(id)
-    }
-
-    /// Applies a proposed change, or grants the write access that a session asks for, on behalf of `by`.
-    pub fn accept(&self, id: ProposalId, by: &str) -> Report {
-        self.decide(id, by, &Verdict::accept_all())
-    }
-
-    /// Applies only these hunks of a proposed change on behalf of `by`, by their numbers; the others are left out.
-    /// [`Proposal::hunks`](slipstitch_core::ports::journal::Proposal::hunks) lists them.
-    pub fn accept_hunks(&self, id: ProposalId, by: &str, hunks: &[usize]) -> Report {
-        self.decide(id, by, &Verdict::accept_only(hunks))
-    }
-
-    /// What a decision on a proposed change would write to the files as they are now.
-    pub fn preview_decision(&self, id: ProposalId, verdict: &Verdict) -> Report {
-        self.engine().preview(id, verdict)
-    }
-
-    /// A short text that is different after every change, proposal and decision in this root.
-    pub fn activity(&self) -> Result<String, JournalError> {
-        self.journal.activity()
-    }
-
-    /// The last decided proposals, newest first.
-    pub fn decided_proposals(&self, limit: usize) -> Result<Vec<StoredProposal>, JournalError> {
-        self.journal.decided_proposals(limit)
-    }
-
-    /// Decides a proposed change hunk by hunk on behalf of `by`: what is accepted or edited is applied, the rest is left out.
-    pub fn decide(&self, id: ProposalId, by: &str, verdict: &Verdict) -> Report {
-        let _guard = match self.lock_requesting_session(id) {
-            Ok(guard) => guard,
-            Err(error) => return error.into(),
-        };
-        let report = self.engine().decide(id, by, verdict);
-        match report.outcome {
-            Outcome::ProposalRejected => self.record_rejected_call(id, by, None, &report),
-            _ => self.record_accepted_call(id, &report),
-        }
-        report
-    }
-
-    /// Rejects these hunks of a proposed change on behalf of `by`. The others stay pending until they are accepted or rejected.
-    pub fn reject_hunks(&self, id: ProposalId, by: &str, hunks: &[usize], reason: Option<&str>) -> Report {
-        let report = self.engine().reject_hunks(id, by, hunks, reason);
-        if matches!(self.journal.proposal(id), Ok(Some(StoredProposal { decision: Some(_), .. }))) {
-            self.record_rejected_call(id, by, reason, &report);
-        }
-        report
-    }
-
-    /// Waits for the calls in flight of a session that asks for write access, and keeps new ones waiting.
-    fn lock_requesting_session(&self, id: ProposalId) -> Result<Option<ModeGuard>, JournalError> {
-        let Some(StoredProposal { proposal, decision: None, .. }) = self.journal.proposal(id)? else {
-            return Ok(None);
-        };
-        if proposal.notes.subject != ProposalSubject::WriteAccess {
-            return Ok(None);
-        }
-        let lock = ModeLock::new(&state::locks(&self.folder), self.root(), &proposal.origin.session);
-        lock.lock_for_change().map(Some).map_err(|error| mode_error("change the mode", &error))
-    }
-
-    /// Rejects a proposed change on behalf of `by`.
-    pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
-        let report = self.engine().reject(id, by, reason);
-        self.record_rejected_call(id, by, reason, &report);
-        report
-    }
-
-    fn record_accepted_call(&self, id: ProposalId, report: &Report) {
-        // A change that could not be written stays pending; one whose file changed can never be applied.
-        let is_final = matches!(
-            report.outcome,
-            Outcome::Applied | Outcome::ModeUpgraded | Outcome::Refused(Refused::StaleFile)
-        );
-        if is_final {
-            self.record_decided_call(id, report);
-        }
-    }
-
-    fn record_rejected_call(&self, id: ProposalId, by: &str, reason: Option<&str>, report: &Report) {
-        if report.outcome == Outcome::ProposalRejected {
-            let reason = reason.unwrap_or("no reason was given").to_owned();
-            self.record_decided_call(id, &Declined::No { by: by.into(), reason }.into());
-        }
-    }
-
-    /// Records the final outcome of the call that led to a proposal.
-    fn record_decided_call(&self, id: ProposalId, report: &Report) {
-        let Ok(Some(StoredProposal { proposal, .. })) = self.journal.proposal(id) else { return };
-        let Origin { session, agent, dialect, tool } = &proposal.origin;
-        let call = CallRecord::new(session, agent.as_deref(), dialect, tool, report);
-        let _ = self.journal.update_call(&CallRecord { proposal: Some(id), ..call });
     }
 
     fn engine(&self) -> Engine<'_> {

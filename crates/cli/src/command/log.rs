@@ -1,5 +1,7 @@
 //! `slipstitch log`: list changes.
 
+mod follow;
+
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
@@ -28,6 +30,7 @@ Examples:
   slipstitch log --agent claude-code
   slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
   slipstitch log --all --json
+  slipstitch log --follow              show changes and proposals as they happen
 
 A line that starts with ~ marks a file that was changed outside Slipstitch, between two changes or
 since the last one.
@@ -47,11 +50,17 @@ pub(crate) struct Log {
     /// Show all changes
     #[arg(long)]
     all: bool,
+    /// Keep showing changes, proposals and decisions as they happen, until interrupted; with --json, one object per line
+    #[arg(long, short = 'f', conflicts_with_all = ["all", "limit"])]
+    follow: bool,
 }
 
 impl Log {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open_to_select()?;
+        if self.follow {
+            return follow::run(&workspace, &self.selection, global);
+        }
         let max = if self.all { usize::MAX } else { self.limit };
         // One more than shown, to know whether there are more.
         let filter = Filter { limit: max.checked_add(1), ..Filter::default() };

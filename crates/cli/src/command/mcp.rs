@@ -34,6 +34,7 @@ Examples:
   slipstitch mcp --tools default,undo_edit
   slipstitch mcp install --client claude-code
   slipstitch mcp --http 127.0.0.1:7777 --token-file ~/.config/slipstitch/token
+  slipstitch mcp --http 7777 --review
 
 Without --http, the server talks to the program that started it over stdin and stdout.
 
@@ -90,6 +91,9 @@ pub(crate) struct Mcp {
     /// Maximum size of an HTTP request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = HttpOptions::MAX_BODY, requires = "http")]
     max_body: usize,
+    /// Also serve the review page, at an address of its own that only browsers on this machine can reach
+    #[arg(long, requires = "http")]
+    review: bool,
 }
 
 /// The subcommands, which edit hosts' settings files instead of serving.
@@ -117,6 +121,9 @@ impl Mcp {
         };
         if global.landlock {
             confine(&mut options)?;
+        }
+        if self.review {
+            super::review::web::serve_beside(global.open_to_select()?)?;
         }
         let served = match http {
             None => serve_stdio(options),

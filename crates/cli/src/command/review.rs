@@ -1,13 +1,15 @@
 //! `slipstitch review`: list and decide proposals.
 
 mod interactive;
-mod web;
+mod passphrase;
+mod reviewer;
+mod screen;
+pub(super) mod web;
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
-use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::outcome::Status;
@@ -16,10 +18,10 @@ use slipstitch::core::ports::journal::{
 };
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
+use slipstitch::{Reviewer, Workspace};
 
 use super::log;
 use crate::complete;
-use crate::consent;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
@@ -29,13 +31,15 @@ use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
-  slipstitch review                    list pending proposals, oldest first
+  slipstitch review                    decide in a full-screen view; in a pipe, list
+  slipstitch review list               list pending proposals, oldest first
   slipstitch review show p3            show one of them with its diff
   slipstitch review accept p3          apply the change
   slipstitch review accept p3 --hunk 1,3
   slipstitch review reject p3 --reason 'keep the old name'
   slipstitch review --plain            decide one by one
   slipstitch review --web              decide in a browser
+  slipstitch review passphrase         set a passphrase that every decision needs
 
 A proposal follows its file: if other lines have changed since, it is applied to the current text;
 if its own lines have changed, both versions are shown and nothing is written. The reason of a
@@ -83,6 +87,11 @@ pub(crate) struct Review {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    /// List the pending proposals, oldest first
+    List,
+    /// Set, change or remove the passphrase that every decision needs
+    #[command(after_help = passphrase::EXAMPLES)]
+    Passphrase(passphrase::Passphrase),
     /// Show a proposal: its origin, the reason for the review, and its diff
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
@@ -126,72 +135,53 @@ struct ReviewerOptions {
     by: Option<String>,
 }
 
-impl ReviewerOptions {
-    fn name(self) -> String {
-        self.by.unwrap_or_else(consent::user_name)
-    }
-}
-
 impl Review {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open_to_select()?;
         if self.web {
             return web::serve(workspace, self.port);
         }
+        let is_list = matches!(self.action, Some(Action::List));
         match self.action {
-            None => {
-                let mut pending = workspace.proposals().map_err(Report::from)?;
+            None | Some(Action::List) => {
                 let files = self.selection.path_filter(&workspace, global)?;
-                pending.retain(|found| {
+                let is_selected = |found: &StoredProposal| {
                     let Proposal { origin, files: changed, .. } = &found.proposal;
                     let paths = changed.iter().map(|file| &file.path);
                     self.selection.includes(found.at, origin, paths, files.as_ref(), global)
-                });
-                if self.plain {
-                    let by = decider(&workspace, None)?;
-                    return interactive::run(&workspace, &pending, &by);
+                };
+                if !is_list && !self.plain && screen::can_be_shown(global) {
+                    let reviewer = reviewer::at_terminal(&workspace, None)?;
+                    return screen::run(&workspace, reviewer, global, &is_selected);
+                }
+                let mut pending = workspace.proposals().map_err(Report::from)?;
+                pending.retain(is_selected);
+                if self.plain && !is_list {
+                    let reviewer = reviewer::for_acceptance(&workspace, None)?;
+                    return interactive::run(&workspace, &pending, &reviewer);
                 }
                 Ok(Box::new(PendingProposals(pending)))
             }
+            Some(Action::Passphrase(command)) => command.run(&workspace),
             Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
                 Some(found) => Ok(Box::new(found)),
                 None => Err(unknown_proposal(id).into()),
             },
             Some(Action::Accept { ids, hunks, reviewer }) => {
-                let by = decider(&workspace, reviewer.by)?;
-                accept(&workspace, &ids, &hunks, &by)
+                let reviewer = reviewer::for_acceptance(&workspace, reviewer.by)?;
+                accept(&workspace, &ids, &hunks, &reviewer)
             }
             Some(Action::Reject { ids, hunks, reason, reviewer }) => {
-                let (by, reason) = (reviewer.name(), reason.as_deref());
-                let reports = ids.iter().map(|&id| match &hunks[..] {
+                check_hunks_of_one(&ids, &hunks)?;
+                let (by, reason) = (reviewer::for_rejection(&workspace, reviewer.by)?, reason.as_deref());
+                let reject = |&id: &ProposalId| match &hunks[..] {
                     [] => workspace.reject(id, &by, reason),
                     some => workspace.reject_hunks(id, &by, some, reason),
-                });
-                combine(check_hunks_of_one(&ids, &hunks).map(|()| reports.collect())?)
+                };
+                combine(ids.iter().map(reject).collect())
             }
         }
     }
-}
-
-/// The name to record for whoever accepts. Nobody is known to be there unless the process has a terminal, so an agent that can run
-/// commands cannot accept its own proposals, unless the settings allow it.
-fn decider(workspace: &Workspace, given: Option<String>) -> Result<String, CommandError> {
-    let name = given.unwrap_or_else(consent::user_name);
-    match (has_terminal(), workspace.config().review.unattended) {
-        (true, _) => Ok(format!("{name} (terminal)")),
-        (false, true) => Ok(format!("{name} (unattended)")),
-        (false, false) => {
-            let message = "proposals can only be accepted at a terminal, and this process has none";
-            Err(Report::custom(Status::Refused, "needs_terminal", message)
-                .hint("Nothing was written. Leave the decision to the user.")
-                .into())
-        }
-    }
-}
-
-/// Whether the process has a controlling terminal.
-fn has_terminal() -> bool {
-    std::fs::File::open("/dev/tty").is_ok()
 }
 
 /// Hunk numbers only make sense for one proposal.
@@ -203,7 +193,7 @@ fn check_hunks_of_one(ids: &[ProposalId], hunks: &[usize]) -> Result<(), Command
 }
 
 /// Accepts proposals one after the other; each is applied completely or not at all.
-fn accept(workspace: &Workspace, ids: &[ProposalId], hunks: &[usize], by: &str) -> CommandResult {
+fn accept(workspace: &Workspace, ids: &[ProposalId], hunks: &[usize], by: &Reviewer) -> CommandResult {
     check_hunks_of_one(ids, hunks)?;
     let accept = |&id: &ProposalId| {
         let mut report = match hunks {

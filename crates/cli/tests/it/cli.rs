@@ -25,6 +25,7 @@ mod read;
 mod review;
 mod rig;
 mod schemas;
+mod screen;
 mod selection;
 mod setup;
 mod snapshot;

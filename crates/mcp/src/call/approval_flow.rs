@@ -13,6 +13,7 @@ use slipstitch::Workspace;
 use slipstitch::core::engine::{Answer, unknown_proposal};
 use slipstitch::core::ports::approver::Decision;
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
+use slipstitch::core::report::Report;
 
 use super::{Call, Response, internal_error};
 use crate::approval::approver::CallApprover;
@@ -32,6 +33,13 @@ struct FormVerdict {
     by: String,
 }
 
+/// How a form ended.
+enum FormEnd {
+    Filled(FormVerdict),
+    /// Somebody decided on the review page or in the terminal meanwhile; this is what the caller is told.
+    DecidedElsewhere(Box<Report>),
+}
+
 impl Call {
     pub(super) async fn ask_about_change(
         &self,
@@ -47,12 +55,23 @@ impl Call {
             ProtocolEra::Handshake => {
                 let message = approval::change_message(id, &proposal, self.caller.agent.as_deref());
                 let Some(message) = message else {
-                    return Ok(self.respond(&Answer::from(approval::too_long_report(id, &proposal))));
+                    let pending = Answer::from(approval::too_long_report(id, &proposal));
+                    return self.wait_for_review(workspace, id, pending, turn).await;
                 };
                 turn.pause_for_approval();
-                let reply = self.show_form(message).await;
+                let reply = self.show_change_form(workspace, id, message).await;
                 turn.resume();
-                self.settle_change(workspace, id, reply?, Some(answer)).await
+                match reply? {
+                    FormEnd::Filled(verdict) => {
+                        self.settle_change(workspace, id, verdict, Some(answer)).await
+                    }
+                    FormEnd::DecidedElsewhere(report) => {
+                        if report.change.is_some() {
+                            self.server.watchers.notify_change();
+                        }
+                        Ok(self.respond_with_report(*report))
+                    }
+                }
             }
         }
     }
@@ -136,13 +155,39 @@ impl Call {
         }
     }
 
+    /// Shows a form about a change and waits for the user, who can also decide on the review page or in the terminal.
+    async fn show_change_form(
+        &self,
+        workspace: &Arc<Workspace>,
+        id: ProposalId,
+        message: String,
+    ) -> Result<FormEnd, ErrorData> {
+        // Shown to the reviewer; the wait works without it.
+        let _waiting = workspace.await_decision(id).ok();
+        let elsewhere = self.next_decision(workspace, id);
+        tokio::pin!(elsewhere);
+        self.show_form_until(message, elsewhere).await
+    }
+
     /// Shows a form and waits for the user.
     async fn show_form(&self, message: String) -> Result<FormVerdict, ErrorData> {
+        match self.show_form_until(message, std::future::pending()).await? {
+            FormEnd::Filled(verdict) => Ok(verdict),
+            FormEnd::DecidedElsewhere(_) => Ok(self.undecided()),
+        }
+    }
+
+    /// Shows a form and waits until the user answers it or `elsewhere` has the decision.
+    async fn show_form_until(
+        &self,
+        message: String,
+        elsewhere: impl Future<Output = Box<Report>>,
+    ) -> Result<FormEnd, ErrorData> {
         let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
         let timeout = PeerRequestOptions::with_timeout(self.server.options.approval_timeout);
         let request = ServerRequest::ElicitRequest(form);
         let Ok(request) = self.caller.peer.send_request_with_option(request, timeout).await else {
-            return Ok(self.undecided());
+            return Ok(FormEnd::Filled(self.undecided()));
         };
         let shown_at = Instant::now();
         let id = request.id.clone();
@@ -156,12 +201,17 @@ impl Call {
                     Ok(ClientResult::ElicitResult(result)) => read_form(&result, self.answer_time(after)),
                     Ok(_) | Err(_) => ApprovalOutcome::Undecided,
                 };
-                return Ok(FormVerdict { outcome, by: self.caller.approver_name(Some(after)) });
+                let by = self.caller.approver_name(Some(after));
+                return Ok(FormEnd::Filled(FormVerdict { outcome, by }));
+            }
+            report = elsewhere => {
+                self.withdraw_form(id, "the change was decided elsewhere");
+                return Ok(FormEnd::DecidedElsewhere(report));
             }
             () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
         };
-        self.withdraw_form(id);
-        Ok(FormVerdict { outcome, ..self.undecided() })
+        self.withdraw_form(id, "the call was cancelled");
+        Ok(FormEnd::Filled(FormVerdict { outcome, ..self.undecided() }))
     }
 
     /// The verdict of a form that was not answered.
@@ -175,10 +225,10 @@ impl Call {
 
     /// Tells the client that a form is no longer needed, without waiting: a client that does not read must not hold up the
     /// call.
-    fn withdraw_form(&self, id: RequestId) {
+    fn withdraw_form(&self, id: RequestId, reason: &'static str) {
         let peer = self.caller.peer.clone();
         tokio::spawn(async move {
-            let reason = Some("the call was cancelled".into());
+            let reason = Some(reason.into());
             // A client that is gone shows no form.
             let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
         });

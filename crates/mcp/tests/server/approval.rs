@@ -58,7 +58,7 @@ async fn a_decline_that_nobody_made_leaves_the_change_waiting() {
             text(&pending)
         );
         assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
-        assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
+        assert!(accept_as_ada(&project, ProposalId(1)).status().is_success());
     }
 }
 
@@ -211,7 +211,7 @@ async fn an_undecided_change_stays_proposed_and_the_answer_says_that_it_waits() 
             assert_eq!((is_error(&pending), reported(&pending, "proposal")), (false, &json!("p1")));
             check_pending(text(&pending));
             assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
-            assert!(project.workspace("x").accept(ProposalId(1), "Ada").status().is_success());
+            assert!(accept_as_ada(&project, ProposalId(1)).status().is_success());
             assert_eq!(project.read("a.txt"), NEW);
         }
     }
@@ -403,4 +403,68 @@ async fn a_call_that_needs_approval_is_counted_once_with_its_outcome() {
             }
         }
     }
+}
+
+fn accept_as_ada(project: &TestProject, id: ProposalId) -> slipstitch::core::report::Report {
+    let workspace = project.workspace("x");
+    let ada = workspace.reviewer("Ada", None).unwrap();
+    workspace.accept(id, &ada)
+}
+
+/// Waits until a call has made its proposal and waits for the decision.
+async fn until_awaited(project: &TestProject, id: ProposalId) {
+    let workspace = project.workspace("x");
+    for _ in 0..400 {
+        if workspace.is_decision_awaited(id) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    panic!("no call waits for {id}");
+}
+
+#[tokio::test]
+async fn a_call_waits_for_the_decision_while_somebody_has_the_review_open() {
+    use slipstitch::core::engine::{HunkVerdict, Verdict};
+    for era in ERAS {
+        let project = TestProject::with_files(&[("a.txt", OLD)]);
+        let client = Client::connect(project.options("agent-q"), TestUser::without_forms(), era).await;
+        let reviewer = project.workspace("x");
+        let present = reviewer.attend_review().unwrap();
+        let rejecting = async {
+            until_awaited(&project, ProposalId(1)).await;
+            let ada = reviewer.reviewer("Ada", None).unwrap();
+            assert!(reviewer.reject(ProposalId(1), &ada, Some("keep the words")).is_success());
+        };
+        let (answer, ()) = tokio::join!(client.call("propose_file_edit", proposal()), rejecting);
+        assert!(text(&answer).contains("keep the words"), "{}", text(&answer));
+        assert_eq!(project.read("a.txt"), OLD);
+        // The same call is a new request now: the decision was told.
+        let accepting = async {
+            until_awaited(&project, ProposalId(2)).await;
+            let ada = reviewer.reviewer("Ada", None).unwrap();
+            let verdict = Verdict { hunks: [(1, HunkVerdict::Accept)].into(), others: HunkVerdict::Accept };
+            assert!(reviewer.decide(ProposalId(2), &ada, &verdict).is_success());
+        };
+        let (answer, ()) = tokio::join!(client.call("propose_file_edit", proposal()), accepting);
+        assert_eq!((reported(&answer, "change"), project.read("a.txt")), (&json!("c1"), NEW.into()));
+        assert!(!text(&answer).contains("slipstitch review"), "{}", text(&answer));
+        drop(present);
+        assert!(!reviewer.is_review_attended() && !reviewer.is_decision_awaited(ProposalId(2)));
+    }
+}
+
+#[tokio::test]
+async fn with_a_passphrase_no_form_is_shown_and_nothing_is_decided() {
+    let project = TestProject::with_files(&[("a.txt", OLD)]);
+    project.workspace("x").set_passphrase(None, Some("open sesame")).unwrap();
+    let client = project.connect("agent-q", Era::Handshake).await;
+    client.answer_next_form(approve());
+    let pending = client.call("propose_file_edit", proposal()).await;
+    check_pending(text(&pending));
+    assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
+    let workspace = project.workspace("x");
+    assert!(workspace.reviewer("Ada", None).is_err() && workspace.reviewer("Ada", Some("open")).is_err());
+    let ada = workspace.reviewer("Ada", Some("open sesame")).unwrap();
+    assert!(workspace.accept(ProposalId(1), &ada).is_success());
 }

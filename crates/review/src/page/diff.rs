@@ -34,7 +34,7 @@ fn cell(line: Option<&Line>, sign: &str, show_spaces: bool) -> Markup {
             span.sign aria-label=[(sign == "−").then_some("removed").or((sign == "+").then_some("added"))] { (sign) }
             code {
                 @for part in &line.parts {
-                    @let text = if show_spaces { show_blanks(&part.text) } else { visible_text(&part.text) };
+                    @let text = if show_spaces && part.is_changed { show_blanks(&part.text) } else { visible_text(&part.text) };
                     @if part.is_changed { em class=[part.class.map(|class| class.name())] { (text) } }
                     @else if let Some(class) = part.class { span class=(class.name()) { (text) } }
                     @else { (text) }

@@ -8,9 +8,10 @@ use slipstitch::core::ports::journal::{ChangeKind, ChangeState, Entry, FileSumma
 use slipstitch::core::report::{ConflictReport, Report};
 
 use super::layout::{Tab, page};
-use super::{Filters, ago, diff, local_time, visible, who};
-use crate::diff_view::HunkView;
+use super::{Filters, diff, local_time, visible, who};
+use crate::diff_view::{HunkView, split_files, split_hunks};
 use crate::revert::run_undo;
+use crate::summary::ago;
 
 /// How many changes are listed.
 const MAX_LISTED: usize = 200;
@@ -25,7 +26,10 @@ pub(crate) fn history_page(
     problem: Option<&Report>,
 ) -> Markup {
     let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let (since, until) = filters.times();
     let filter = Filter {
+        since,
+        until,
         session: named(&filters.session),
         agent: named(&filters.agent),
         limit: Some(MAX_LISTED),
@@ -34,13 +38,14 @@ pub(crate) fn history_page(
     let changes = workspace.log(&filter).unwrap_or_default();
     let is_shown = |change: &&Summary| {
         let paths = change.files.iter().filter_map(path_of);
-        filters.allow(&change.origin, change.description.as_deref(), paths)
+        filters.allow(change.at, &change.origin, change.description.as_deref(), paths)
     };
     let shown: Vec<&Summary> = changes.iter().filter(is_shown).collect();
     let chosen_id = chosen.or_else(|| shown.first().map(|change| change.id));
     let list = html! {
+        (filters.form("/history"))
         h2 { "History" }
-        @for change in &shown { (item(change, chosen_id)) }
+        @for change in &shown { (item(change, chosen_id, &filters.query())) }
         @if shown.is_empty() { p.empty { @if filters.is_empty() { "No changes recorded here." } @else { "Nothing matches." } } }
     };
     let entry = chosen_id.and_then(|id| workspace.change(id).ok().flatten());
@@ -53,8 +58,8 @@ pub(crate) fn history_page(
             html! { h1 { "No changes yet" } p.why { "Every change that agents or you make through Slipstitch is listed here, and can be undone." } }
         }
     };
-    let pending = workspace.proposals().map_or(0, |pending| pending.len());
-    page("History", Tab::History, pending, &filters.q, list, content)
+    let pending = workspace.pending_count().unwrap_or(0);
+    page("History", Tab::History, pending, filters, list, content)
 }
 
 fn path_of(file: &FileSummary) -> Option<&str> {
@@ -94,10 +99,10 @@ fn how_found(change: &Summary) -> Option<&'static str> {
     }
 }
 
-fn item(change: &Summary, chosen: Option<ChangeId>) -> Markup {
+fn item(change: &Summary, chosen: Option<ChangeId>, query: &str) -> Markup {
     let files: Vec<String> = change.files.iter().take(2).map(describe_file).collect();
     html! {
-        a.item href={ "/history/" (change.id) } aria-current=[(chosen == Some(change.id)).then_some("true")] {
+        a.item href={ "/history/" (change.id) (query) } aria-current=[(chosen == Some(change.id)).then_some("true")] {
             span.t { span.name { (title_of(change)) } time { (ago(change.at)) } }
             span.p { (files.join(", ")) @if change.files.len() > 2 { " and " (change.files.len() - 2) " more" } }
             span.m {
@@ -134,7 +139,7 @@ fn revert_form(workspace: &Workspace, change: &Summary) -> Markup {
     if change.state != ChangeState::Done {
         return html! { div.note { "This change is not complete." } };
     }
-    let preview = run_undo(workspace, change.id, direction, Run::Dry);
+    let preview = run_undo(workspace, change.id, direction, Run::Dry, "");
     html! {
         @if preview.is_success() {
             form.revert method="post" action={ "/history/" (change.id) } {
@@ -168,27 +173,4 @@ fn file_diffs(entry: &Entry) -> Markup {
             }
         }
     }
-}
-
-fn split_files(diff: &str) -> Vec<&str> {
-    split_before(diff, "diff --git ")
-}
-
-fn split_hunks(file: &str) -> Vec<&str> {
-    split_before(file, "@@ ").into_iter().filter(|part| part.starts_with("@@ ")).collect()
-}
-
-/// Splits a text before each line that starts with `start`.
-fn split_before<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
-    let mut parts = Vec::new();
-    let (mut begin, mut at) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        if line.starts_with(start) && at > begin {
-            parts.push(&text[begin..at]);
-            begin = at;
-        }
-        at += line.len();
-    }
-    parts.push(&text[begin..]);
-    parts
 }

@@ -2,6 +2,8 @@
 
 use maud::{DOCTYPE, Markup, html};
 
+use super::filters::Filters;
+
 /// The tabs of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tab {
@@ -31,7 +33,7 @@ pub(super) fn page(
     title: &str,
     tab: Tab,
     pending: usize,
-    search: &str,
+    filters: &Filters,
     list: Markup,
     content: Markup,
 ) -> Markup {
@@ -47,6 +49,7 @@ pub(super) fn page(
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " · Slipstitch" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/assets/review.css";
                 script src="/assets/review.js" defer {}
             }
@@ -60,7 +63,10 @@ pub(super) fn page(
                         (link(Tab::Statistics, "/statistics", "Statistics".into()))
                     }
                     form.search role="search" method="get" action=(if tab == Tab::History { "/history" } else { "/review" }) {
-                        input #search type="search" name="q" value=(search) placeholder="Search files, agents, text" aria-label="Search";
+                        @for (name, value) in [("agent", &filters.agent), ("session", &filters.session), ("file", &filters.file), ("since", &filters.since)] {
+                            @if !value.is_empty() { input type="hidden" name=(name) value=(value); }
+                        }
+                        input #search type="search" name="q" value=(filters.q) placeholder="Search files, agents, text" aria-label="Search";
                         kbd aria-hidden="true" { "/" }
                     }
                     span #connection.lost hidden role="status" { "Connection lost. Trying again…" }

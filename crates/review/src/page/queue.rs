@@ -2,32 +2,42 @@
 
 use maud::{Markup, html};
 use slipstitch::Workspace;
-use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
-use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, StoredProposal, describe_hunks,
+    ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, StoredProposal, describe_hunks,
 };
 use slipstitch::core::report::{ConflictReport, Report};
 
 use super::layout::{Tab, page};
-use super::{Filters, ago, diff, visible, who};
-use crate::diff_view::HunkView;
+use super::{Filters, diff, visible, who};
+use crate::diff_view::{HunkView, file_notes};
 use crate::revert;
+use crate::summary::{ago, author_of, count_lines, state_of, tags_of, title_of, told_to_agent};
 
+/// How many pending proposals are listed.
+const MAX_LISTED: usize = 200;
 /// How many decided proposals are listed below the pending ones.
 const MAX_DECIDED: usize = 12;
-/// How many hunks are drawn at once; the others are loaded when they are opened.
-const MAX_HUNKS: usize = 40;
-/// How many rows a hunk may have to be drawn at once.
-const MAX_ROWS: usize = 400;
+/// How many lines of diffs are drawn at once; other hunks are loaded when they come into view.
+const MAX_LINES: usize = 1_200;
+/// How many lines a hunk may have to be loaded without being asked for.
+const MAX_AUTO_LINES: usize = 400;
 
-/// The queue with one proposal, the first one if none is chosen. `problem` is why a decision could not be carried out.
+/// What the page knows about the person who decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Deciding<'a> {
+    /// Why a decision could not be carried out.
+    pub(crate) problem: Option<&'a Report>,
+    /// Whether the passphrase must be entered first.
+    pub(crate) is_locked: bool,
+}
+
+/// The queue with one proposal, the first one if none is chosen.
 pub(crate) fn queue_page(
     workspace: &Workspace,
     chosen: Option<ProposalId>,
     filters: &Filters,
-    problem: Option<&Report>,
+    deciding: Deciding<'_>,
 ) -> Markup {
     let pending = workspace.proposals().unwrap_or_default();
     let count = pending.len();
@@ -35,6 +45,7 @@ pub(crate) fn queue_page(
     let is_shown = |found: &&StoredProposal| {
         let proposal = &found.proposal;
         filters.allow(
+            found.at,
             &proposal.origin,
             proposal.description.as_deref(),
             proposal.files.iter().map(|file| file.path.as_str()),
@@ -42,25 +53,29 @@ pub(crate) fn queue_page(
     };
     let pending: Vec<&StoredProposal> = pending.iter().filter(is_shown).collect();
     let chosen_id = chosen.or_else(|| pending.first().map(|found| found.id));
+    let query = filters.query();
     let list = html! {
+        (filters.form("/review"))
         h2 { "Waiting" @if !pending.is_empty() { " · " (pending.len()) } }
-        @for found in &pending { (item(found, chosen_id)) }
+        @for found in pending.iter().take(MAX_LISTED) { (item(found, chosen_id, &query)) }
+        @if pending.len() > MAX_LISTED { p.empty { (pending.len() - MAX_LISTED) " more. Search or filter to find them, or decide the ones above first." } }
         @if pending.is_empty() { p.empty { @if filters.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
         @if !decided.is_empty() {
             h2 { "Decided" }
-            @for found in decided.iter().filter(is_shown) { (item(found, chosen_id)) }
+            @for found in decided.iter().filter(is_shown) { (item(found, chosen_id, &query)) }
         }
     };
     let found = chosen_id.and_then(|id| workspace.proposal(id).ok().flatten());
+    let next = pending.iter().find(|found| Some(found.id) != chosen_id).copied();
     let content = match (&found, chosen_id) {
-        (Some(found), _) => proposal_content(workspace, found, problem),
+        (Some(found), _) => proposal_content(workspace, found, deciding, next),
         (None, Some(id)) => {
             html! { h1 { "No proposal " (id) } p.why { "It is not in this project's journal." } }
         }
         (None, None) => nothing_to_review(),
     };
     let title = found.as_ref().map_or("Review".to_owned(), |found| title_of(&found.proposal));
-    page(&title, Tab::Review, count, &filters.q, list, content)
+    page(&title, Tab::Review, count, filters, list, content)
 }
 
 fn nothing_to_review() -> Markup {
@@ -72,69 +87,39 @@ fn nothing_to_review() -> Markup {
     }
 }
 
-/// What a proposal is for, in a few words.
-fn title_of(proposal: &Proposal) -> String {
-    match (&proposal.description, proposal.notes.subject) {
-        (_, ProposalSubject::WriteAccess) => "Write access for a session".into(),
-        (Some(description), _) if !description.trim().is_empty() => visible(description.trim()),
-        _ => match &proposal.files[..] {
-            [file] => format!("{} {}", verb(file), visible(file.path.as_str())),
-            files => format!("Change {} files", files.len()),
-        },
-    }
-}
-
-fn verb(file: &FileChange) -> &'static str {
-    match (file.base, &file.path_change) {
-        (Base::Absent, _) => "Create",
-        (_, PathChange::Delete) => "Delete",
-        (_, PathChange::Move(_)) => "Move",
-        (_, PathChange::Keep) => "Change",
-    }
-}
-
-fn item(found: &StoredProposal, chosen: Option<ProposalId>) -> Markup {
+fn item(found: &StoredProposal, chosen: Option<ProposalId>, query: &str) -> Markup {
     let proposal = &found.proposal;
     let paths: Vec<&str> = proposal.files.iter().map(|file| file.path.as_str()).collect();
     let files = if paths.len() > 2 { format!("{} files", paths.len()) } else { visible(&paths.join(", ")) };
     let (added, removed) = count_lines(&proposal.diff);
     html! {
-        a.item href={ "/review/" (found.id) } aria-current=[(chosen == Some(found.id)).then_some("true")] {
+        a.item href={ "/review/" (found.id) (query) } aria-current=[(chosen == Some(found.id)).then_some("true")] {
             span.t { span.name { (title_of(proposal)) } time { (ago(found.at)) } }
             span.p { (files) }
             span.m {
-                span { (visible(proposal.origin.agent.as_deref().unwrap_or(&proposal.origin.session))) }
+                span { (author_of(proposal)) }
                 @match &found.decision {
                     None => {
                         span.plus { "+" (added) } span.minus { "−" (removed) }
-                        @if is_recovered(proposal) { span.tag { "recovered" } }
-                        @if proposal.reason.contains("protected") { span.tag { "protected" } }
+                        @for tag in tags_of(proposal) { span.tag { (tag) } }
                     }
                     Some(ProposalDecision::Rejected { reason, .. }) => {
                         span.minus { "rejected" }
                         @if let Some(reason) = reason { span.p { "“" (visible(reason)) "”" } }
                     }
-                    Some(ProposalDecision::Accepted { left_out, .. }) if !left_out.is_empty() => { span.plus { "partly accepted" } }
-                    Some(_) => { span.plus { "accepted" } }
+                    Some(_) => { span.plus { (state_of(found)) } }
                 }
             }
         }
     }
 }
 
-/// Whether a place was found although the request differs from the file.
-fn is_recovered(proposal: &Proposal) -> bool {
-    proposal.files.iter().flat_map(|file| &file.edits).any(|edit| edit.rung > Rung::Exact)
-}
-
-/// The added and removed lines of a diff.
-fn count_lines(diff: &str) -> (usize, usize) {
-    let is_header = |line: &str| line.starts_with("+++ ") || line.starts_with("--- ");
-    let count = |sign: char| diff.lines().filter(|line| line.starts_with(sign) && !is_header(line)).count();
-    (count('+'), count('-'))
-}
-
-fn proposal_content(workspace: &Workspace, found: &StoredProposal, problem: Option<&Report>) -> Markup {
+fn proposal_content(
+    workspace: &Workspace,
+    found: &StoredProposal,
+    deciding: Deciding<'_>,
+    next: Option<&StoredProposal>,
+) -> Markup {
     let proposal = &found.proposal;
     let is_pending = found.decision.is_none();
     html! {
@@ -143,26 +128,47 @@ fn proposal_content(workspace: &Workspace, found: &StoredProposal, problem: Opti
             (who(&proposal.origin)) " · proposed " (ago(found.at)) @if ago(found.at) != "now" { " ago" }
             @if is_pending { " · waits because " b { (visible(&proposal.reason)) } }
         }
-        @if let Some(problem) = problem { (problem_note(problem)) }
+        @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
         @match &found.decision {
-            Some(decision) => { (decision_note(found.id, decision)) }
-            None if problem.is_none() => { (state_note(workspace, found)) }
+            Some(decision) => { (decision_note(found.id, decision, next)) }
+            None if deciding.problem.is_none() => { (state_note(workspace, found)) }
             None => {}
         }
-        @if is_pending {
+        @if is_pending && deciding.is_locked { (unlock_form(found.id)) (files(found)) }
+        @else if is_pending {
             form #decision method="post" action={ "/review/" (found.id) } {
                 (files(found))
                 @if proposal.notes.subject == ProposalSubject::WriteAccess { p { "If you accept, the session can change files until it ends. Every change can be undone." } }
                 div.reason { label for="reason" { "Reason for the agent" } input #reason name="reason" maxlength="2000" placeholder="Optional"; }
-                footer {
-                    button.main name="action" value="send" { "Send decision " kbd { "⏎" } }
-                    button name="action" value="accept" { "Accept all " kbd { "A" } }
-                    button name="action" value="reject" { "Reject all " kbd { "R" } }
-                    span #tally.sp aria-live="polite" {}
-                    button #show-help type="button" aria-label="Keys" { kbd { "?" } }
-                }
+                (decision_bar(workspace.is_decision_awaited(found.id), !proposal.hunks().is_empty()))
             }
         } @else { (files(found)) }
+    }
+}
+
+/// The buttons that send a decision. Without hunks there is only all or nothing.
+fn decision_bar(is_awaited: bool, has_hunks: bool) -> Markup {
+    html! {
+        footer {
+            @if has_hunks { button.main name="action" value="send" { "Send decision " kbd { "⏎" } } }
+            button name="action" value="accept" { "Accept all " kbd { "A" } }
+            button name="action" value="reject" { "Reject all " kbd { "R" } }
+            span #tally.sp aria-live="polite" {}
+            @if is_awaited { span.waiting { "The agent is waiting for this answer" } }
+            button #show-help type="button" aria-label="Keys" { kbd { "?" } }
+        }
+    }
+}
+
+/// Asks for the passphrase.
+fn unlock_form(id: ProposalId) -> Markup {
+    html! {
+        form.unlock method="post" action="/unlock" {
+            input type="hidden" name="next" value=(id);
+            label for="passphrase" { "Deciding needs the review passphrase" }
+            input #passphrase type="password" name="passphrase" autocomplete="current-password" required;
+            button.main { "Unlock" }
+        }
     }
 }
 
@@ -192,81 +198,83 @@ fn problem_note(report: &Report) -> Markup {
 }
 
 /// What was decided, and what the agent gets to read.
-fn decision_note(id: ProposalId, decision: &ProposalDecision) -> Markup {
-    let told = match decision {
-        ProposalDecision::Rejected { by, reason } => {
-            let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
-            Declined::No { by: by.clone(), reason }.to_string()
-        }
-        decision => format!("{id} was {decision}"),
-    };
+fn decision_note(id: ProposalId, decision: &ProposalDecision, next: Option<&StoredProposal>) -> Markup {
     html! {
         div.note.done role="status" {
-            b { "Decided. " } "The agent is told: " q { (visible(&told)) }
+            b { "Decided. " } "The agent is told: " q { (told_to_agent(id, decision)) }
             @if let ProposalDecision::Accepted { change, .. } = decision { " " a href={ "/history/" (change) } { "Show or undo " (change) } }
+            @if let Some(next) = next { p { a #next href={ "/review/" (next.id) } { "Next: " (title_of(&next.proposal)) " " kbd { "⏎" } } } }
         }
     }
 }
 
-/// The hunks, grouped by file.
+/// The hunks, grouped by file. The first thousand lines are drawn, the others when they come into view.
 fn files(found: &StoredProposal) -> Markup {
     let hunks = found.proposal.hunks();
-    let groups = hunks.chunk_by(|one, other| one.path == other.path);
-    html! {
-        @for group in groups {
-            @let views: Vec<HunkView> = group.iter().map(|hunk| view(found, hunk)).collect();
-            section.file aria-label=(visible(group[0].path.as_str())) {
+    let mut lines_left = MAX_LINES;
+    let mut drawn = Vec::new();
+    for group in hunks.chunk_by(|one, other| one.path == other.path) {
+        let text = |hunk: &ProposalHunk| found.proposal.hunk_diff(hunk);
+        let counts: Vec<(usize, usize)> = group.iter().map(|hunk| count_lines(text(hunk))).collect();
+        let path = visible(group[0].path.as_str());
+        drawn.push(html! {
+            section.file aria-label=(path) {
                 div.fh {
-                    h2.path { (visible(group[0].path.as_str())) }
-                    span.plus { "+" (views.iter().map(|view| view.added).sum::<usize>()) }
-                    span.minus { "−" (views.iter().map(|view| view.removed).sum::<usize>()) }
+                    h2.path { (path) }
+                    @for note in file_notes(text(&group[0])) { span.tag { (visible(&note)) } }
+                    span.plus { "+" (counts.iter().map(|count| count.0).sum::<usize>()) }
+                    span.minus { "−" (counts.iter().map(|count| count.1).sum::<usize>()) }
                     button.layout type="button" hidden { "Unified " kbd { "x" } }
                 }
-                @for (hunk, view) in group.iter().zip(&views) {
-                    @let is_long = hunk.number > MAX_HUNKS || view.rows.len() > MAX_ROWS;
-                    (hunk_section(found, hunk, view, is_long))
-                }
+                @for hunk in group { (hunk_section(found, hunk, &mut lines_left)) }
             }
-        }
+        });
     }
+    html! { @for file in drawn { (file) } }
 }
 
 fn view(found: &StoredProposal, hunk: &ProposalHunk) -> HunkView {
     HunkView::parse(found.proposal.hunk_diff(hunk), hunk.path.as_str())
 }
 
-/// The rows of one hunk, loaded on demand.
+/// The rows of one hunk and its text to edit, loaded on demand.
 pub(crate) fn hunk_part(workspace: &Workspace, id: ProposalId, number: usize) -> Option<Markup> {
     let found = workspace.proposal(id).ok().flatten()?;
     let hunks = found.proposal.hunks();
     let hunk = hunks.iter().find(|hunk| hunk.number == number)?;
-    Some(diff::rows(&view(&found, hunk)))
+    let view = view(&found, hunk);
+    Some(html! { div { (diff::rows(&view)) (edit_field(number, Some(&view))) } })
 }
 
-fn hunk_section(found: &StoredProposal, hunk: &ProposalHunk, view: &HunkView, is_long: bool) -> Markup {
+fn hunk_section(found: &StoredProposal, hunk: &ProposalHunk, lines_left: &mut usize) -> Markup {
     let number = hunk.number;
     let rejected = found.rejected_hunks.iter().find(|rejected| rejected.hunk == number);
-    let (first, last) = view.lines;
+    let lines = found.proposal.hunk_diff(hunk).lines().count();
+    let drawn = (lines <= *lines_left).then(|| view(found, hunk));
+    *lines_left -= if drawn.is_some() { lines } else { 0 };
     html! {
         div.hunk #{ "hunk-" (number) } tabindex="-1" data-hunk=(number) {
             div.hh {
-                span { @if first == last { "line " (first) } @else { "lines " (first) "–" (last) } }
-                @if found.decision.is_none() { (controls(number, rejected.is_some(), view)) }
+                span { (crate::diff_view::describe_lines(found.proposal.hunk_diff(hunk))) }
+                @if found.decision.is_none() { (controls(number, rejected.is_some(), drawn.as_ref())) }
                 @else if let Some(ProposalDecision::Accepted { left_out, edited, .. }) = &found.decision {
                     @if left_out.iter().any(|left| left.hunk == number) { span.minus { "left out" } }
                     @if edited.contains(&number) { span.tag { "edited" } }
                 }
             }
-            @if is_long {
-                a.more href={ "/review/" (found.id) "/hunk/" (number) } { "Show " (view.rows.len()) " rows" }
-            } @else { (diff::rows(view)) }
+            @match &drawn {
+                Some(view) => { (diff::rows(view)) }
+                None => {
+                    a.more href={ "/review/" (found.id) "/hunk/" (number) } data-auto[lines <= MAX_AUTO_LINES] { "Show " (lines) " lines" }
+                }
+            }
             @if let Some(rejected) = rejected { p.left-out { (visible(&describe_hunks(std::slice::from_ref(rejected)))) } }
         }
     }
 }
 
 /// Accept, reject and edit, as a group of radio buttons that look like buttons.
-fn controls(number: usize, is_rejected: bool, view: &HunkView) -> Markup {
+fn controls(number: usize, is_rejected: bool, view: Option<&HunkView>) -> Markup {
     let choice = |value: &str, label: &str, key: &str, checked: bool| {
         let id = format!("{value}-{number}");
         html! {
@@ -279,17 +287,27 @@ fn controls(number: usize, is_rejected: bool, view: &HunkView) -> Markup {
             legend { "Hunk " (number) }
             @if !is_rejected { (choice("accept", "Accept", "a", false)) }
             (choice("reject", "Reject", "r", is_rejected))
-            @if !is_rejected { (choice("edit", "Edit", "e", false)) }
+            // A hunk that is not drawn yet gets its text when it is loaded.
+            @let is_editable = !is_rejected && view.is_none_or(|view| view.added + view.removed > 0);
+            @if is_editable { (choice("edit", "Edit", "e", false)) }
             div.extra.for-reject {
                 label for={ "reason-" (number) } { "Reason for the agent" }
                 input id={ "reason-" (number) } name={ "reason-" (number) } maxlength="2000" placeholder="Optional";
             }
-            @if !is_rejected {
+            @if is_editable {
                 div.extra.for-edit {
                     label for={ "text-" (number) } { "Write this instead" }
-                    textarea id={ "text-" (number) } name={ "text-" (number) } spellcheck="false" rows=(view.editable.lines().count().clamp(2, 24)) { "\n" (view.editable) }
+                    (edit_field(number, view))
                 }
             }
         }
+    }
+}
+
+fn edit_field(number: usize, view: Option<&HunkView>) -> Markup {
+    let text = view.map_or("", |view| view.editable.as_str());
+    html! {
+        textarea id={ "text-" (number) } name=[view.map(|_| format!("text-{number}"))] spellcheck="false"
+            rows=(text.lines().count().clamp(2, 24)) { "\n" (text) }
     }
 }

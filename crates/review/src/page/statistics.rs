@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::stats::{CallFilter, Count, Tally};
 
+use super::filters::{Filters, percent_encode};
 use super::layout::{Tab, page};
 use super::visible;
 
@@ -39,39 +40,100 @@ pub(crate) fn statistics_page(workspace: &Workspace) -> Markup {
                 b { (total.refused) } " refused, " (total.invalid) " invalid, " (total.failed) " failed"
             }
             div.charts {
-                (chart("Calls per day", &calls_per_day(workspace)))
-                (chart("Why calls were not applied", &counts(&total.causes)))
-                (chart("By agent and dialect", &by_caller))
-                (chart("Recovered, by difference", &counts(&total.recovered_by)))
+                (days_chart(&tallies_per_day(workspace)))
+                (chart("Why calls were not applied", &counts(&total.causes), None))
+                (chart("By agent and dialect", &by_caller, Some("/history?q=")))
+                (chart("Recovered, by difference", &counts(&total.recovered_by), None))
             }
         }
     };
-    let pending = workspace.proposals().map_or(0, |pending| pending.len());
-    page("Statistics", Tab::Statistics, pending, "", html! {}, content)
+    let pending = workspace.pending_count().unwrap_or(0);
+    page("Statistics", Tab::Statistics, pending, &Filters::default(), html! {}, content)
+}
+
+/// The calls of one day, by outcome.
+struct Day {
+    /// For people.
+    name: String,
+    /// For addresses.
+    date: String,
+    /// As in [`OUTCOMES`].
+    counts: [u64; 4],
+}
+
+/// The outcomes that the chart over time shows, with their classes in the style sheet.
+const OUTCOMES: [(&str, &str); 4] = [
+    ("applied", "o-applied"),
+    ("recovered", "o-recovered"),
+    ("refused", "o-refused"),
+    ("invalid or failed", "o-failed"),
+];
+
+fn outcome_counts(tally: &Tally) -> [u64; 4] {
+    let exact = tally.applied.saturating_sub(tally.recovered);
+    [exact, tally.recovered, tally.refused, tally.invalid + tally.failed]
 }
 
 /// The calls of each of the last days. The journal counts calls since a time, so each day is a difference.
-fn calls_per_day(workspace: &Workspace) -> Vec<(String, u64)> {
+fn tallies_per_day(workspace: &Workspace) -> Vec<Day> {
     let today = jiff::Zoned::now().start_of_day().ok();
-    let since = |days: i64| -> Option<(String, u64)> {
+    let since = |days: i64| -> Option<(jiff::Zoned, [u64; 4])> {
         let start = today.as_ref()?.checked_sub(days.days()).ok()?;
         let filter = CallFilter { since: Some(start.timestamp().as_millisecond()), ..CallFilter::default() };
-        let groups = workspace.stats(&filter).ok()?;
-        Some((start.strftime("%b %d").to_string(), groups.iter().map(|group| group.tally.calls).sum()))
+        let mut total = Tally::default();
+        workspace.stats(&filter).ok()?.iter().for_each(|group| total.merge(&group.tally));
+        Some((start, outcome_counts(&total)))
     };
     let mut days = Vec::new();
-    let mut later = 0;
+    let mut later = [0; 4];
     for day in 0..DAYS {
-        let Some((name, calls)) = since(day) else { break };
-        days.push((name, calls - later));
-        later = calls;
+        let Some((start, counts)) = since(day) else { break };
+        let only: Vec<u64> = counts.iter().zip(later).map(|(all, later)| all.saturating_sub(later)).collect();
+        days.push(Day {
+            name: start.strftime("%b %d").to_string(),
+            date: start.strftime("%Y-%m-%d").to_string(),
+            counts: [only[0], only[1], only[2], only[3]],
+        });
+        later = counts;
     }
     days.reverse();
     days
 }
 
-/// A chart of horizontal bars, which is a table for those who cannot see it.
-fn chart(title: &str, bars: &[(String, u64)]) -> Markup {
+/// Columns over time, with a table of the same numbers.
+fn days_chart(days: &[Day]) -> Markup {
+    const HEIGHT: u64 = 120;
+    let most = days.iter().map(|day| day.counts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
+    html! {
+        section.chart aria-label="Calls over time" {
+            h2 { "Calls over time" }
+            svg.columns-chart viewBox={ "0 0 " (days.len() * 24) " " (HEIGHT) } role="group" aria-label="Calls per day by outcome; the table below has the numbers" {
+                @for (index, day) in days.iter().enumerate() {
+                    @let total = day.counts.iter().sum::<u64>();
+                    a href={ "/history?day=" (day.date) } aria-label={ (day.name) ": " (total) " calls" } {
+                        rect.hit x=(index * 24) y="0" width="22" height=(HEIGHT) { title { (day.name) ": " (total) " calls" } }
+                        @for (part, (_, class)) in OUTCOMES.iter().enumerate() {
+                            @let below: u64 = day.counts[..part].iter().sum();
+                            @let (low, high) = (below * HEIGHT / most, (below + day.counts[part]) * HEIGHT / most);
+                            @if high > low { rect class=(class) x=(index * 24 + 2) y=(HEIGHT - high) width="18" height=(high - low) {} }
+                        }
+                    }
+                }
+            }
+            p.legend { @for (name, class) in OUTCOMES { span { svg.swatch viewBox="0 0 10 10" aria-hidden="true" { rect class=(class) width="10" height="10" {} } (name) } } }
+            details {
+                summary { "Numbers" }
+                table.numbers {
+                    tr { th scope="col" { "day" } @for (name, _) in OUTCOMES { th scope="col" { (name) } } }
+                    @for day in days.iter().rev() { tr { th scope="row" { a href={ "/history?day=" (day.date) } { (day.name) } } @for count in day.counts { td { (count) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// A chart of horizontal bars, which is a table for those who cannot see it. Bars lead to `address` and their name.
+fn chart(title: &str, bars: &[(String, u64)], address: Option<&str>) -> Markup {
     let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     html! {
         section.chart aria-label=(title) {
@@ -79,10 +141,15 @@ fn chart(title: &str, bars: &[(String, u64)]) -> Markup {
             @if bars.is_empty() { p.empty { "Nothing yet." } }
             @else {
                 table {
-                    @for (name, count) in bars.iter().take(bars.len().min(if title.ends_with("day") { bars.len() } else { MAX_BARS })) {
+                    @for (name, count) in bars.iter().take(MAX_BARS) {
                         tr {
-                            th scope="row" { (visible(name)) }
-                            td { meter min="0" max=(most) value=(count) { (count) } }
+                            th scope="row" {
+                                @match address {
+                                    Some(address) => { a href={ (address) (percent_encode(name.split(", ").next().unwrap_or(name))) } { (visible(name)) } }
+                                    None => { (visible(name)) }
+                                }
+                            }
+                            td { meter min="0" max=(most) value=(count) aria-label=(visible(name)) { (count) } }
                             td.count { (count) }
                         }
                     }

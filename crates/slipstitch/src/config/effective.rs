@@ -65,6 +65,9 @@ impl Config {
         }
         set("undo", "others", self.policy.undo_others.name().into());
         set("review", "unattended", self.review.unattended.into());
+        set("review", "wait_seconds", integer(self.review.wait.as_secs()));
+        set("review", "on_pending", list(self.review.on_pending.iter().map(String::as_str)));
+        set("review", "notify", self.review.notify.into());
         set("editors", "emacs", self.editors.emacs.into());
         if let Some(server) = &self.editors.emacs_server {
             set("editors", "emacs_server", server.as_str().into());

@@ -23,6 +23,16 @@ impl SqliteJournal {
         })
     }
 
+    /// How many proposals are pending.
+    pub fn pending_count(&self) -> Result<usize, JournalError> {
+        self.transact("count proposals", TransactionBehavior::Deferred, |transaction| {
+            let mut select = transaction
+                .prepare_cached("SELECT count(*) FROM proposals WHERE root = ?1 AND verdict = 'pending'")?;
+            let count: i64 = select.query_row(params![self.root], |row| row.get(0))?;
+            Ok(usize::try_from(count).unwrap_or(0))
+        })
+    }
+
     /// The last decided proposals, newest first.
     pub fn decided_proposals(&self, limit: usize) -> Result<Vec<StoredProposal>, JournalError> {
         self.transact("list decided proposals", TransactionBehavior::Deferred, |transaction| {

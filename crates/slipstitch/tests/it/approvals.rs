@@ -6,7 +6,7 @@ use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decisio
 use slipstitch::core::report::Report;
 use slipstitch::dialects::builtin;
 
-use crate::support::TestWorkspace;
+use crate::support::{TestWorkspace, ada};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 
@@ -39,7 +39,7 @@ fn call_directly(test: &TestWorkspace, dialect: &str, tool: &str, call: &Value) 
 fn call_with_review(test: &TestWorkspace, dialect: &str, tool: &str, call: &Value) -> (String, Report) {
     let pending = test.workspace.call_with(dialect, tool, call.clone(), &mut AlwaysPropose).report;
     assert_eq!(pending.code(), "pending_review", "{dialect} {tool}: {}", pending.message);
-    let mut report = test.workspace.accept(pending.proposal.unwrap(), "ada");
+    let mut report = test.workspace.accept(pending.proposal.unwrap(), &ada(&test.workspace));
     let dialect = builtin().find(dialect).unwrap();
     let tool = dialect.tool(tool).unwrap();
     let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });

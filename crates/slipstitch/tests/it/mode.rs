@@ -11,7 +11,7 @@ use slipstitch::core::ports::journal::ProposalSubject;
 use slipstitch::core::settings::Mode;
 use slipstitch::dialects::BUILTIN;
 
-use crate::support::TestFolder;
+use crate::support::{TestFolder, ada};
 
 struct Session(TestFolder);
 
@@ -151,7 +151,7 @@ fn a_request_that_nobody_decides_waits_for_review() {
     assert_eq!(listed[0].proposal.notes.subject, ProposalSubject::WriteAccess);
     assert_eq!(listed[0].proposal.description.as_deref(), Some("to fix a.txt"));
 
-    assert!(reviewer.reject(id, "ada", Some("not now")).is_success());
+    assert!(reviewer.reject(id, &ada(&reviewer), Some("not now")).is_success());
     let answer = request(&session);
     assert_eq!(answer.report.code(), "declined");
     assert!(answer.text.contains("ada") && answer.text.contains("not now"), "{}", answer.text);
@@ -159,7 +159,7 @@ fn a_request_that_nobody_decides_waits_for_review() {
 
     // The decision was reported; the next request is a new one.
     let id = request(&session).report.proposal.expect("a new request");
-    assert_eq!(reviewer.accept(id, "ada").code(), "mode_upgraded");
+    assert_eq!(reviewer.accept(id, &ada(&reviewer)).code(), "mode_upgraded");
     assert_eq!(session.open().mode().unwrap(), Mode::Unrestricted);
     assert_eq!(reviewer.mode().unwrap(), Mode::Unrestricted, "the reviewer's own mode is its own");
     let answer = request(&session);
@@ -174,7 +174,7 @@ fn write_access_granted_once_can_be_taken_away_and_asked_for_again() {
     let session = Session::new();
     session.open().set_mode(Mode::Restricted).unwrap();
     let first = request(&session).report.proposal.unwrap();
-    session.open().accept(first, "ada");
+    session.open().accept(first, &ada(&session.open()));
     session.open().set_mode(Mode::Restricted).unwrap();
     let second = request(&session).report.proposal.unwrap();
     assert_ne!(first, second, "an old decision does not grant anything");
@@ -191,7 +191,7 @@ fn setting_the_mode_settles_a_waiting_request() {
     assert_eq!(session.open().proposals().unwrap().len(), 1);
     session.open().set_mode(Mode::Unrestricted).unwrap();
     assert!(session.open().proposals().unwrap().is_empty());
-    assert_eq!(session.open().reject(id, "ada", None).code(), "already_settled");
+    assert_eq!(session.open().reject(id, &ada(&session.open()), None).code(), "already_settled");
     let answer = request(&session);
     assert_eq!(answer.report.code(), "mode_upgraded", "{}", answer.text);
 }

@@ -10,7 +10,7 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision};
 use slipstitch::core::report::Report;
 
-use crate::support::{TestFolder, TestWorkspace};
+use crate::support::{TestFolder, TestWorkspace, ada};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let output = Command::new("git")
@@ -163,7 +163,7 @@ fn propose(test: &TestWorkspace, tool: &str, call: Value) -> Report {
 
 #[track_caller]
 fn assert_not_accepted(test: &TestWorkspace, proposed: &Report, part: &str) {
-    let report = test.workspace.accept(proposed.proposal.unwrap(), "ada");
+    let report = test.workspace.accept(proposed.proposal.unwrap(), &ada(&test.workspace));
     assert_eq!(report.code(), "stale_file", "{report:?}");
     assert!(report.message.contains(part), "{}", report.message);
 }
@@ -209,12 +209,12 @@ fn the_guards_judge_an_accepted_proposal_again() {
     assert!(!test.at("hooks").exists());
     // What the reviewer was shown as protected can be accepted.
     let shown = test.call("write_file", create("hooks/pre-commit"));
-    assert_eq!(test.workspace.accept(shown.proposal.unwrap(), "ada").code(), "applied");
+    assert_eq!(test.workspace.accept(shown.proposal.unwrap(), &ada(&test.workspace)).code(), "applied");
     // Settings that deny it since are obeyed, also for an undo that was proposed before.
     let undo = propose(&test, "undo_edit", json!({}));
     test.put("slipstitch.toml", "[protected]\nrule = \"deny\"\n");
     let strict = test.builder().open().unwrap();
-    let report = strict.accept(undo.proposal.unwrap(), "ada");
+    let report = strict.accept(undo.proposal.unwrap(), &ada(&strict));
     assert_eq!(report.code(), "protected_path", "{report:?}");
     assert!(test.at("hooks/pre-commit").exists());
 }
@@ -240,7 +240,7 @@ fn undoing_another_sessions_change_follows_the_setting() {
             "" => {
                 assert!(report.message.contains("c1 (session `agent`)"), "{}", report.message);
                 assert_eq!(folder.text("a.txt"), "two\n");
-                assert_eq!(other.accept(report.proposal.unwrap(), "ada").code(), "applied");
+                assert_eq!(other.accept(report.proposal.unwrap(), &ada(&other)).code(), "applied");
             }
             // Its own session, and a program that decides for itself.
             "deny" => {

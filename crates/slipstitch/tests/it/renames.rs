@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use slipstitch::core::outcome::Status;
 
-use crate::support::{TestFolder, TestWorkspace, Tree, read_tree, write_tree};
+use crate::support::{TestFolder, TestWorkspace, Tree, ada, read_tree, write_tree};
 
 const CHAIN: &str = "\
 diff --git a/a b/b
@@ -175,7 +175,7 @@ fn a_proposed_swap_can_be_accepted() {
     let workspace = test.builder().open().unwrap();
     let report = workspace.call("native", "patch", json!({"patch": SWAP})).report;
     assert_eq!(report.code(), "pending_review", "{report:?}");
-    let accepted = workspace.accept(report.proposal.unwrap(), "ada");
+    let accepted = workspace.accept(report.proposal.unwrap(), &ada(&workspace));
     assert_eq!(accepted.code(), "applied", "{accepted:?}");
     assert_eq!((test.text("a"), test.text("b")), ("b 1\nb 2\n".into(), "a 1\nA 2\n".into()));
 }

@@ -11,7 +11,7 @@ use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{Filter, Journal, ProposalId};
 use slipstitch_core::report::Report;
 
-use crate::support::{TestFolder, edit, file};
+use crate::support::{TestFolder, ada, edit, file};
 
 const SECRET: &str = "hunter2-horse-battery";
 
@@ -53,7 +53,7 @@ fn spread_secret(workspace: &Workspace) {
     let proposed = json!({"path": "config.txt", "new_content": format!("{SECRET}\n"), "description": SECRET});
     let report = call(workspace, "agent-q", "propose_file_edit", proposed);
     let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
-    workspace.reject(id, "ada", Some("no"));
+    workspace.reject(id, &ada(&workspace), Some("no"));
 }
 
 fn spread() -> (TestFolder, Workspace) {
@@ -150,7 +150,7 @@ fn a_forgotten_proposal_leaves_no_text_of_its_file() {
         let report = call(&workspace, "native", "edit_file", change);
         let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
         if rejected {
-            assert!(workspace.reject(id, "ada", None).is_success());
+            assert!(workspace.reject(id, &ada(&workspace), None).is_success());
         }
         assert!(!files_with_secret(&folder.state()).is_empty());
         let selection = ForgetSelection { proposals: vec![id], ..ForgetSelection::default() };
@@ -247,8 +247,8 @@ fn a_private_proposal_is_erased_once_it_is_decided() {
         // By another process, as `slipstitch review` does it.
         let reviewer = folder.open_session("cli");
         let report = match accepted {
-            true => reviewer.accept(id, "ada"),
-            false => reviewer.reject(id, "ada", None),
+            true => reviewer.accept(id, &ada(&reviewer)),
+            false => reviewer.reject(id, &ada(&reviewer), None),
         };
         assert!(report.is_success(), "{report:?}");
         assert_eq!(folder.text(".env").contains(SECRET), accepted);

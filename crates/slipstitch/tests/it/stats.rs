@@ -6,7 +6,7 @@ use slipstitch::journal::Retention;
 use slipstitch::stats::{CallFilter, CallGroup};
 use slipstitch::{SqliteJournal, Workspace};
 
-use crate::support::TestFolder;
+use crate::support::{TestFolder, ada};
 
 const TEXT: &str = "fn a() {\n    one();\n}\n";
 
@@ -172,15 +172,15 @@ fn a_reviewed_call_is_counted_by_its_decision() {
     };
     let (first, second, third) = (propose("x\n"), propose("y\n"), propose("z\n"));
     assert_eq!(counts(), (3, 0, 3, "pending_review 3".into()));
-    assert_eq!(reviewer.accept(first, "ada").code(), "applied");
+    assert_eq!(reviewer.accept(first, &ada(&reviewer)).code(), "applied");
     assert_eq!(counts(), (3, 1, 2, "pending_review 2".into()));
-    assert_eq!(reviewer.reject(second, "ada", None).code(), "rejected");
-    assert_eq!(reviewer.accept(third, "ada").code(), "stale_file");
+    assert_eq!(reviewer.reject(second, &ada(&reviewer), None).code(), "rejected");
+    assert_eq!(reviewer.accept(third, &ada(&reviewer)).code(), "stale_file");
     assert_eq!(counts(), (3, 1, 2, "declined 1, stale_file 1".into()));
     // A decision is final; but a proposal that was stale can be accepted once it fits again.
-    assert_eq!(reviewer.reject(first, "ada", None).code(), "already_settled");
-    assert_eq!(reviewer.accept(second, "ada").code(), "already_settled");
+    assert_eq!(reviewer.reject(first, &ada(&reviewer), None).code(), "already_settled");
+    assert_eq!(reviewer.accept(second, &ada(&reviewer)).code(), "already_settled");
     folder.put("a.txt", TEXT);
-    assert_eq!(reviewer.accept(third, "ada").code(), "applied");
+    assert_eq!(reviewer.accept(third, &ada(&reviewer)).code(), "applied");
     assert_eq!(counts(), (3, 2, 1, "declined 1".into()));
 }

@@ -367,3 +367,8 @@ pub(crate) fn run_successfully(folder: &Path, program: &str, arguments: &[&str],
         String::from_utf8_lossy(input),
     );
 }
+
+/// A reviewer where no passphrase is set.
+pub(crate) fn ada(workspace: &Workspace) -> slipstitch::Reviewer {
+    workspace.reviewer("ada", None).unwrap()
+}

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
-use slipstitch::Workspace;
 use slipstitch::core::engine::{HunkVerdict, Verdict};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{ProposalHunk, StoredProposal};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_text;
+use slipstitch::{Reviewer, Workspace};
 
 use super::describe_request;
 use crate::output::CommandResult;
@@ -34,7 +34,9 @@ enum Reply {
 }
 
 /// Goes through the proposals one by one.
-pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &str) -> CommandResult {
+pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &Reviewer) -> CommandResult {
+    // Calls wait for a decision while someone is here.
+    let _attended = workspace.attend_review();
     let mut dialog = Dialog { input: std::io::stdin().lock(), output: std::io::stderr() };
     let mut decided = 0;
     for (index, found) in pending.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `slipstitch review --web`: the review page.
+//! `slipstitch review --web`: the review page, also beside `slipstitch mcp --http`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,23 +6,60 @@ use std::sync::Arc;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
-use slipstitch_review::{ServeError, Server};
+use slipstitch_review::{PageOptions, ServeError, Server};
 
+use super::reviewer;
+use crate::error::CommandError;
 use crate::output::CommandResult;
 
 /// Serves the page until the process is interrupted.
 pub(super) fn serve(workspace: Workspace, port: u16) -> CommandResult {
-    let failed = |error: ServeError| {
-        Report::custom(Status::Failed, "review_page", error.to_string())
-            .hint("Choose another port with `--port`, or leave it out to use a free one.")
+    let options = PageOptions { port, decided_by: page_name(&workspace)? };
+    let say = |url: &str| format!("Review page: {url}\nPress Ctrl-C to stop.");
+    run(workspace, options, say).map_err(|report| *report)?;
+    Ok(Box::new(Report::custom(Status::Shown, "shown", "The review page was stopped.")))
+}
+
+/// Serves the page beside another server, on a thread of its own, until the process ends.
+pub(in crate::command) fn serve_beside(workspace: Workspace) -> Result<(), CommandError> {
+    let options = PageOptions { port: 0, decided_by: page_name(&workspace)? };
+    let say = |url: &str| format!("slipstitch mcp: review page: {url}");
+    let page = move || {
+        if let Err(error) = run(workspace, options, say) {
+            let _ = writeln!(std::io::stderr(), "slipstitch mcp: {}", error.message);
+        }
     };
+    let spawned = std::thread::Builder::new().name("review page".into()).spawn(page);
+    spawned.map(drop).map_err(|error| failed(&ServeError::Serve(error)).into())
+}
+
+/// The name to record for whoever decides on the page. The page's address opens it, and an agent that starts the page reads
+/// the address; so starting it needs a terminal, or the page a passphrase.
+fn page_name(workspace: &Workspace) -> Result<String, CommandError> {
+    match (reviewer::has_terminal() || workspace.needs_passphrase(), workspace.config().review.unattended) {
+        (true, _) => Ok("review page".into()),
+        (false, true) => Ok("review page (unattended)".into()),
+        (false, false) => Err(reviewer::needs_terminal("the review page can only be opened at a terminal")),
+    }
+}
+
+fn run(
+    workspace: Workspace,
+    options: PageOptions,
+    say: impl FnOnce(&str) -> String,
+) -> Result<(), Box<Report>> {
+    let failed = |error: ServeError| Box::new(failed(&error));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(ServeError::Serve(error)))?;
     runtime.block_on(async {
-        let server = Server::bind(Arc::new(workspace), port).await.map_err(failed)?;
+        let server = Server::bind(Arc::new(workspace), options).await.map_err(failed)?;
         // The address is needed now, not when the command ends.
-        let _ = writeln!(std::io::stderr(), "Review page: {}\nPress Ctrl-C to stop.", server.url());
+        let _ = writeln!(std::io::stderr(), "{}", say(&server.url()));
         server.serve(async { drop(tokio::signal::ctrl_c().await) }).await.map_err(failed)
-    })?;
-    Ok(Box::new(Report::custom(Status::Shown, "shown", "The review page was stopped.")))
+    })
+}
+
+fn failed(error: &ServeError) -> Report {
+    Report::custom(Status::Failed, "review_page", error.to_string())
+        .hint("Choose another port with `--port`, or leave it out to use a free one.")
 }

@@ -13,6 +13,9 @@ use slipstitch_text::ContentHash;
 /// Prefix of the keys of a session's proposals in its memory, followed by the digest of the call.
 const PROPOSED: &str = "proposed-by-call ";
 
+/// The longest diff that is shown to a caller, in bytes.
+const MAX_SHOWN_DIFF: usize = 4_000;
+
 impl Engine<'_> {
     /// A digest of the call that is being executed.
     pub(super) fn call_digest(&self) -> Option<String> {
@@ -64,8 +67,9 @@ impl Engine<'_> {
         }
     }
 
-    /// The report that a caller gets about a decided proposal; `None` if there is none.
-    pub(super) fn report_decision(&self, found: &StoredProposal) -> Option<Report> {
+    /// The report that a caller gets about a decided proposal, which counts as reported from then on; `None` if there is none:
+    /// the proposal is pending, was a request for write access, or was undone since.
+    pub fn report_decision(&self, found: &StoredProposal) -> Option<Report> {
         let id = found.id;
         let mut report = match found.decision.as_ref()? {
             ProposalDecision::Rejected { by, reason } => {
@@ -78,7 +82,11 @@ impl Engine<'_> {
                 if entry.summary.undone_by.is_some() {
                     return None;
                 }
-                let mut report = Report::new(Outcome::Applied, format!("{id} was {decision}"));
+                let written = match edited.is_empty() {
+                    true => String::new(),
+                    false => describe_written(&entry.diff),
+                };
+                let mut report = Report::new(Outcome::Applied, format!("{id} was {decision}{written}"));
                 report.change = Some(*change);
                 if !left_out.is_empty() {
                     report.warnings.push(format!("not applied: {}", describe_hunks(left_out)));
@@ -92,5 +100,13 @@ impl Engine<'_> {
         report.proposal = Some(id);
         self.decision_reported(found);
         Some(report)
+    }
+}
+
+/// What was written, for a caller whose text was changed by the reviewer.
+fn describe_written(diff: &str) -> String {
+    match diff.len() <= MAX_SHOWN_DIFF {
+        true => format!("; this was written:\n{}", diff.trim_end()),
+        false => "; read the file to see what was written".into(),
     }
 }

@@ -1,0 +1,345 @@
+// Tests the review page in headless Chromium, with a real MCP client whose calls wait for the decisions.
+//
+// Screenshots are written to target/review-screenshots. CHROMIUM is the browser to use.
+
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import axe from "axe-core";
+import { chromium } from "playwright-core";
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+
+import { Root, check, here, program } from "./harness.mjs";
+
+const screenshots = path.join(process.env.CARGO_TARGET_DIR ?? path.join(here, "..", "target"), "review-screenshots");
+const RULES = '[[rules]]\npaths = ["**"]\nverdict = "ask"\nreason = "everything is reviewed here"\n[review]\nunattended = true\n';
+const CLIENT = `import time
+
+TIMEOUT = 30  # seconds
+
+
+class Client:
+    def __init__(self, http, retries=3):
+        self.http = http
+        self.retries = retries
+
+    def send(self, part):
+        response = self.http.put(part.url, part.body)
+        return response.status
+
+    def close(self):
+        self.http.close()
+
+
+def connect(url):
+    return Client(open(url))
+
+
+def main():
+    client = connect("http://localhost")
+    print(client.send("part"))
+    client.close()
+`;
+
+/** A root whose every change is reviewed, with a page and an MCP client. */
+class Review {
+  static async start(files, options = {}) {
+    const review = new Review();
+    review.root = new Root();
+    for (const [name, text] of Object.entries(files)) review.write(name, text);
+    const settings = path.join(review.root.outside, ".config", "slipstitch");
+    fs.mkdirSync(settings, { recursive: true });
+    fs.writeFileSync(path.join(settings, "config.toml"), RULES);
+    review.state = path.join(review.root.outside, "state");
+    if (options.passphrase) review.setPassphrase(options.passphrase);
+    review.url = await review.serve();
+    review.client = await review.connect(options.agent ?? "claude-code");
+    return review;
+  }
+
+  write(name, text) {
+    fs.mkdirSync(path.dirname(path.join(this.root.path, name)), { recursive: true });
+    this.root.write(name, text);
+  }
+
+  serve() {
+    const args = ["--state-dir", this.state, "--no-fsync", "--root", this.root.path, "review", "--web"];
+    this.server = spawn(program, args, { env: this.root.env(), stdio: ["ignore", "ignore", "pipe"] });
+    return new Promise((resolve, reject) => {
+      let output = "";
+      this.server.stderr.on("data", (data) => {
+        output += data;
+        const found = output.match(/http:\S+/);
+        if (found) resolve(found[0]);
+      });
+      this.server.on("exit", () => reject(new Error(`the page did not start: ${output}`)));
+    });
+  }
+
+  /** Sets the passphrase at a terminal, which is the only place where it can be set. */
+  setPassphrase(text) {
+    const command = `${program} --state-dir ${this.state} --root ${this.root.path} review passphrase`;
+    const done = spawnSync("script", ["-qec", command, "/dev/null"], { env: this.root.env(), input: `${text}\n${text}\n`, timeout: 20_000 });
+    check(done.status === 0, `the passphrase is set: ${done.stdout} ${done.stderr}`);
+  }
+
+  async connect(agent) {
+    const client = new Client({ name: agent, version: "1" });
+    const args = this.root.serverArgs();
+    await client.connect(new StdioClientTransport({ command: program, args, env: this.root.env(), stderr: "ignore" }));
+    return client;
+  }
+
+  /** Starts a call; its answer is a promise. */
+  edit(edits, description, client = this.client) {
+    const answer = client.callTool({ name: "edit_file", arguments: { ...edits, description } });
+    return answer.then((result) => result.content.map((part) => part.text).join(""));
+  }
+
+  async close() {
+    await this.client.close();
+    this.server.removeAllListeners("exit");
+    this.server.kill("SIGINT");
+    // Pages are still open; the server must not wait for them.
+    const stopped = await Promise.race([new Promise((resolve) => this.server.on("exit", () => resolve(true))), new Promise((resolve) => setTimeout(resolve, 5000))]);
+    check(stopped, "the server stops when it is interrupted");
+    this.root.close();
+  }
+}
+
+const installed = spawnSync("sh", ["-c", "command -v chromium chromium-browser google-chrome | head -n 1"], { encoding: "utf8" });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? installed.stdout.trim(),
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+fs.mkdirSync(screenshots, { recursive: true });
+
+async function open(review, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("console", (message) => { if (message.type() === "error") problems.push(message.text()); });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => { if (!request.url().startsWith(new URL(review.url).origin)) problems.push(`an external request: ${request.url()}`); });
+  page.problems = problems;
+  page.setDefaultTimeout(10_000);
+  await page.goto(review.url);
+  return page;
+}
+
+/** Keeps a screenshot, and checks the page for what people who cannot see it well would stumble over. */
+async function look(page, name) {
+  await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
+  // The page's own policy forbids scripts from elsewhere, so axe is evaluated by the debugger.
+  const found = await page.evaluate(`${axe.source}; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`);
+  const violations = found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html + " " + node.failureSummary).slice(0, 2).join("; ")}`);
+  check(violations.length === 0, `${name}: ${violations.join("\n")}`);
+  check(page.problems.length === 0, `${name}: ${page.problems.join("\n")}`);
+}
+
+async function hunksAndHistory() {
+  const review = await Review.start({ "upload/client.py": CLIENT });
+  const page = await open(review);
+  await page.getByText("Nothing to review", { exact: true }).first().waitFor();
+  await look(page, "empty");
+  const answer = review.edit({
+    path: "upload/client.py",
+    edits: [
+      { old_text: "TIMEOUT = 30", new_text: "TIMEOUT = 300" },
+      { old_text: "        response = self.http.put(part.url, part.body)\n        return response.status\n", new_text: "        for attempt in range(self.retries):\n            response = self.http.put(part.url, part.body)\n            if response.ok:\n                return response.status\n        raise UploadError(part, response)\n" },
+      { old_text: '    print(client.send("part"))', new_text: '    print(client.send("the part"))' },
+    ],
+  }, "Retry failed uploads");
+  // It appears without a reload.
+  await page.getByRole("heading", { name: "Retry failed uploads" }).waitFor();
+  await page.getByText("The agent is waiting for this answer").waitFor();
+  await look(page, "proposal");
+  // One hunk is rejected with a reason, one accepted, one edited; with the keyboard alone.
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("r");
+  await page.keyboard.press("c");
+  await page.keyboard.type("Keep 30 s: the proxy cuts at 60.");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("a");
+  await page.keyboard.press("j");
+  await page.keyboard.press("e");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type('    print(client.send("one part"))\n');
+  await page.keyboard.press("Escape");
+  await look(page, "decided-by-hunk");
+  await page.keyboard.press("Enter");
+  await page.getByText("The agent is told").waitFor();
+  await look(page, "decision");
+  const told = await answer;
+  check(told.includes("Keep 30 s: the proxy cuts at 60.") && told.includes("hunk 1"), `the call gets the reason: ${told}`);
+  check(told.includes("one part"), `the call gets what was written: ${told}`);
+  check(!told.includes("slipstitch review"), `the call is not told how to accept: ${told}`);
+  const text = review.root.read("upload/client.py");
+  check(text.includes("TIMEOUT = 30  #") && text.includes("UploadError") && text.includes('send("one part")') && !text.includes("the part"), text);
+  // Undo and redo from the history, with the keyboard.
+  await page.goto(new URL("/history", page.url()).href);
+  await look(page, "history");
+  await page.keyboard.press("u");
+  await page.getByRole("heading", { name: "Undo of c1" }).waitFor();
+  check(review.root.read("upload/client.py") === CLIENT, "undo restores every byte");
+  await page.goto(new URL("/history/c1", page.url()).href);
+  await page.keyboard.press("u");
+  await page.getByRole("heading", { name: "Redo of" }).waitFor();
+  check(review.root.read("upload/client.py") === text, "redo writes it again");
+  await page.goto(new URL("/history?agent=nobody", page.url()).href);
+  await page.getByText("Nothing matches.").waitFor();
+  await page.goto(new URL("/statistics", page.url()).href);
+  await look(page, "statistics");
+  await review.close();
+}
+
+async function twoProposalsAndConflict() {
+  const review = await Review.start({ "a.txt": "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n" });
+  const page = await open(review);
+  const other = await review.connect("codex");
+  const first = review.edit({ path: "a.txt", old_text: "two", new_text: "2" }, "Second line");
+  await page.getByRole("heading", { name: "Second line" }).waitFor();
+  const second = review.edit({ path: "a.txt", old_text: "seven", new_text: "7" }, "Seventh line", other);
+  await page.locator("aside").getByRole("link", { name: /Seventh line/ }).waitFor();
+  await page.keyboard.press("A");
+  await page.getByText("The agent is told").waitFor();
+  check((await first).includes("was accepted") && review.root.read("a.txt").startsWith("one\n2\n"), "the first is applied");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Seventh line" }).waitFor();
+  await look(page, "carried-over");
+  await page.keyboard.press("A");
+  await page.getByText("The agent is told").waitFor();
+  await second;
+  check(review.root.read("a.txt") === "one\n2\nthree\nfour\nfive\nsix\n7\neight\n", "both are applied");
+  // A conflict shows both sides, and nothing is written.
+  const third = review.edit({ path: "a.txt", old_text: "four", new_text: "4" }, "Fourth line");
+  await page.locator("aside").getByRole("link", { name: /Fourth line/ }).click();
+  await page.getByRole("heading", { name: "Fourth line" }).waitFor();
+  review.write("a.txt", "one\n2\nthree\nFOUR\nfive\nsix\n7\neight\n");
+  await page.keyboard.press("A");
+  await page.getByText("Not written.").waitFor();
+  check(await page.getByText("FOUR").count() > 0, "the present line is shown");
+  page.problems.length = 0; // The browser reports the status of the refused form.
+  await look(page, "conflict");
+  check(review.root.read("a.txt").includes("FOUR"), "nothing is written");
+  await page.fill("#reason", "It changed meanwhile.");
+  await page.getByRole("button", { name: /Reject all/ }).click();
+  await page.getByText("The agent is told").waitFor();
+  check((await third).includes("It changed meanwhile."), "the agent gets the reason");
+  await other.close();
+  await review.close();
+}
+
+async function smallDarkAndHostile() {
+  const bad = '<img src=x onerror=alert(1)>\u202e<script>alert(2)</script>';
+  const review = await Review.start({ "web/<b>pager.ts": `const size = 10;\nconst text = "${bad}";\n` }, { agent: bad });
+  const page = await open(review, { viewport: { width: 375, height: 720 }, colorScheme: "dark", isMobile: true, hasTouch: true });
+  const answer = review.edit({ path: "web/<b>pager.ts", old_text: "size = 10", new_text: `size = 25; // ${bad}` }, `Larger pages ${bad}`);
+  await page.getByRole("heading", { name: /Larger pages/ }).waitFor();
+  await look(page, "phone-dark");
+  check(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is wider than the phone");
+  const shown = await page.evaluate("document.body.innerText");
+  check(!shown.includes("\u202e") && shown.includes("<script>alert(2)"), `text stays text: ${shown}`);
+  check(await page.locator("main script, main img, aside img").count() === 0, "no element comes from the agent");
+  await page.fill("#reason", bad);
+  await page.getByRole("button", { name: /Reject all/ }).tap();
+  await page.getByText("The agent is told").waitFor();
+  await look(page, "phone-decided");
+  await answer;
+  await page.goto(new URL("/history", page.url()).href);
+  await look(page, "phone-history");
+  await review.close();
+}
+
+async function passphrase() {
+  const review = await Review.start({ "a.txt": "one\n" }, { passphrase: "open sesame" });
+  const page = await open(review);
+  const answer = review.edit({ path: "a.txt", old_text: "one", new_text: "1" }, "Use digits");
+  await page.getByLabel("Deciding needs the review passphrase").waitFor();
+  await look(page, "locked");
+  await page.getByLabel("Deciding needs the review passphrase").fill("guess");
+  await page.getByRole("button", { name: "Unlock" }).click();
+  await page.getByText("the passphrase is wrong").waitFor();
+  check(await page.getByRole("button", { name: /Accept all/ }).count() === 0, "nothing can be accepted yet");
+  page.problems.length = 0;
+  await page.getByLabel("Deciding needs the review passphrase").fill("open sesame");
+  await page.getByRole("button", { name: "Unlock" }).click();
+  await page.getByRole("button", { name: /Accept all/ }).click();
+  await page.getByText("The agent is told").waitFor();
+  await answer;
+  check(review.root.read("a.txt") === "1\n", "accepted after the passphrase");
+  await review.close();
+}
+
+/** A page of another site, which frames the review page and posts to it. */
+async function foreignSite() {
+  const review = await Review.start({ "a.txt": "one\n" });
+  const page = await open(review);
+  const answer = review.edit({ path: "a.txt", old_text: "one", new_text: "1" }, "Use digits");
+  await page.getByRole("heading", { name: "Use digits" }).waitFor();
+  const target = new URL("/review/p1", page.url()).href;
+  const attack = `<iframe src="${target}"></iframe><form id=f method=post action="${target}"><input name=action value=accept></form>`;
+  const site = http.createServer((_, response) => response.setHeader("content-type", "text/html").end(attack)).listen(0, "127.0.0.1");
+  await new Promise((resolve) => site.once("listening", resolve));
+  // The same browser, so that the cookie would be there; another origin on another name.
+  const evil = await page.context().newPage();
+  await evil.goto(`http://localhost:${site.address().port}/`);
+  const frame = evil.frames()[1];
+  check(!(await frame.content()).includes("Use digits"), "the page cannot be framed");
+  await evil.evaluate("document.getElementById('f').submit()");
+  await evil.getByText("does not come from the review page").waitFor();
+  check(review.root.read("a.txt") === "one\n", "a foreign form decides nothing");
+  await evil.close();
+  site.close();
+  site.closeAllConnections();
+  await page.keyboard.press("R");
+  await answer;
+  await review.close();
+}
+
+/** 5,000 changed lines in 50 files. */
+async function large() {
+  const files = {};
+  const names = [...Array(50).keys()].map((number) => `src/file${number}.py`);
+  const lines = (word) => [...Array(100).keys()].map((line) => `value_${line} = "${word}"  # line ${line}\n`).join("");
+  for (const name of names) files[name] = lines("old");
+  const review = await Review.start(files);
+  const page = await open(review);
+  const change = names.map((name) => `--- a/${name}\n+++ b/${name}\n@@ -1,100 +1,100 @@\n${lines("old").replace(/^/gm, "-").slice(0, -1)}${lines("new").replace(/^/gm, "+").slice(0, -1)}`).join("");
+  const answer = review.client.callTool({ name: "patch", arguments: { patch: change } });
+  await page.getByRole("heading", { name: "Change 50 files" }).waitFor();
+  const begin = Date.now();
+  await page.reload();
+  await page.getByRole("heading", { name: "Change 50 files" }).waitFor();
+  const opened = Date.now() - begin;
+  const rows = await page.locator(".row").count();
+  check(rows < 4000, `not everything is in the document at once: ${rows}`);
+  await page.evaluate("document.querySelector('main').scrollTo(0, 1e7)");
+  await page.locator("#hunk-50 .row").first().waitFor();
+  console.log(`review page: 5,000 changed lines in 50 files opened in ${opened} ms (debug build), ${rows} rows drawn at first`);
+  check(opened < 5000, "a debug build on a busy machine takes less than five seconds");
+  await page.keyboard.press("A");
+  await page.getByText("The agent is told").waitFor();
+  await answer;
+  check(review.root.read("src/file49.py").includes("new"), "all files are written");
+  await review.close();
+}
+
+for (const test of [hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, foreignSite, large]) {
+  if (process.argv[2] && process.argv[2] !== test.name) continue;
+  try {
+    await test();
+  } catch (error) {
+    for (const context of browser.contexts()) for (const page of context.pages()) await page.screenshot({ path: path.join(screenshots, "failed.png") });
+    console.error(`FAILED: ${test.name}: ${error.stack}`);
+    process.exit(1);
+  }
+  console.log(`review page: ${test.name} passed`);
+}
+await browser.close();
+console.log(`review page: screenshots in ${screenshots}`);

@@ -1,0 +1,47 @@
+//! `slipstitch review` at a terminal: the full-screen view.
+
+use std::io::IsTerminal;
+
+use clap::ColorChoice;
+use slipstitch::core::outcome::Status;
+use slipstitch::core::ports::journal::StoredProposal;
+use slipstitch::core::report::Report;
+use slipstitch::{Reviewer, Workspace};
+use slipstitch_review::terminal;
+
+use crate::global::Global;
+use crate::output::CommandResult;
+
+/// Whether the view can be shown: someone reads the output, and it is not for a program.
+pub(super) fn can_be_shown(global: &Global) -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    !global.json && !is_dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Shows the view until it is closed.
+pub(super) fn run(
+    workspace: &Workspace,
+    reviewer: Reviewer,
+    global: &Global,
+    is_selected: &dyn Fn(&StoredProposal) -> bool,
+) -> CommandResult {
+    let options = terminal::Options { reviewer, colors: colors(global.color), is_selected };
+    let decided = terminal::run(workspace, options).map_err(|error| {
+        Report::custom(Status::Failed, "terminal", format!("cannot use the terminal: {error}"))
+    })?;
+    let message = match decided {
+        0 => "Nothing was decided.".to_owned(),
+        1 => "1 proposal decided.".to_owned(),
+        count => format!("{count} proposals decided."),
+    };
+    Ok(Box::new(Report::custom(Status::Shown, "shown", message)))
+}
+
+fn colors(choice: ColorChoice) -> terminal::Colors {
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Never => terminal::Colors::Off,
+        ColorChoice::Auto if is_refused => terminal::Colors::Off,
+        ColorChoice::Auto | ColorChoice::Always => terminal::Colors::On,
+    }
+}

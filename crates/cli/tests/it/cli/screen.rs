@@ -1,0 +1,267 @@
+//! The full-screen review in a terminal. Screens are kept as text in `target/tmp/screens`.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::rig::Rig;
+
+/// How long a screen may take to appear; the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program in a terminal of its own.
+struct Terminal {
+    screen: Arc<Mutex<vt100::Parser>>,
+    input: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl Terminal {
+    fn start(rig: &Rig, size: (u16, u16), arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let (cols, rows) = size;
+        let pair =
+            native_pty_system().openpty(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_slipstitch"));
+        command.args(arguments);
+        command.cwd(rig.root());
+        command.env_clear();
+        for (name, value) in [
+            ("HOME", rig.outside().to_str().unwrap()),
+            ("SLIPSTITCH_STATE_DIR", rig.outside().join("state").to_str().unwrap()),
+            ("TERM", "xterm-256color"),
+            ("PATH", "/usr/bin:/bin"),
+            ("USER", "ada"),
+        ]
+        .iter()
+        .chain(variables)
+        {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, cols, 0)));
+        let (shown, mut output) = (screen.clone(), pair.master.try_clone_reader().unwrap());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                shown.lock().unwrap().process(&buffer[..count]);
+            }
+        });
+        Self { screen, input: pair.master.take_writer().unwrap(), master: pair.master, child }
+    }
+
+    fn text(&self) -> String {
+        self.screen.lock().unwrap().screen().contents()
+    }
+
+    fn type_keys(&mut self, keys: &str) {
+        self.input.write_all(keys.as_bytes()).unwrap();
+        self.input.flush().unwrap();
+    }
+
+    /// Waits until the screen shows a text.
+    fn wait_for(&self, part: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let text = self.text();
+            if text.contains(part) {
+                return text;
+            }
+            assert!(Instant::now() < end, "`{part}` did not appear:\n{text}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for a text, and keeps the screen for people to look at.
+    fn keep(&self, part: &str, name: &str) -> String {
+        let text = self.wait_for(part);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("screens");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{name}.txt")), &text).unwrap();
+        text
+    }
+
+    fn leave(mut self) {
+        self.type_keys("q");
+        let end = Instant::now() + PATIENCE;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "the program does not end:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+const CODE: &str = "TIMEOUT = 30  # seconds\n\n\n\n\n\n\ndef send(self, part):\n    response = self.http.put(part.url, part.body)\n    return response.status\n\n\n\n\n\n\nend = True\n";
+
+/// A project whose every change is reviewed, with a proposal of three hunks.
+fn rig_with_three_hunks() -> Rig {
+    let rig = Rig::new();
+    rig.put("client.py", CODE);
+    rig.put(
+        "slipstitch.toml",
+        "[[rules]]\npaths = [\"**\"]\nverdict = \"ask\"\nreason = \"everything is reviewed\"\n",
+    );
+    propose(
+        &rig,
+        r#"{"path": "client.py", "description": "Retry failed uploads", "edits": [
+            {"old_text": "TIMEOUT = 30", "new_text": "TIMEOUT = 300"},
+            {"old_text": "    return response.status", "new_text": "    return response.ok"},
+            {"old_text": "end = True", "new_text": "end = False"}]}"#,
+    );
+    rig
+}
+
+fn propose(rig: &Rig, call: &str) {
+    let run = rig.run(["--session", "s1", "--agent", "claude-code", "call", "edit_file", call]);
+    assert!(run.out.contains("waiting for review"), "{run:?}");
+}
+
+#[test]
+fn hunks_are_decided_one_by_one_on_a_small_screen() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (80, 24), &["review"], &[]);
+    let screen = terminal.keep("[open]", "80x24-queue");
+    for part in
+        ["[Review 1]", "Retry failed uploads", "claude-code", "waits because", "client.py", "TIMEOUT = 300"]
+    {
+        assert!(screen.contains(part), "{part}:\n{screen}");
+    }
+    assert!(screen.lines().all(|line| line.chars().count() <= 80));
+    terminal.type_keys("\r");
+    terminal.wait_for("3 hunks are open");
+    terminal.type_keys("cKeep 30 s\r");
+    terminal.wait_for("reason: Keep 30 s");
+    terminal.type_keys("ja");
+    terminal.wait_for("[accepted]");
+    terminal.type_keys("j ");
+    terminal.keep("end = False", "80x24-decided");
+    terminal.type_keys("?");
+    terminal.keep("next, previous hunk", "80x24-help");
+    terminal.type_keys("?\r");
+    let screen = terminal.keep("The agent is told", "80x24-sent");
+    assert!(screen.contains("Nothing to review"), "{screen}");
+    let text = rig.get("client.py");
+    assert!(
+        text.starts_with("TIMEOUT = 30  #")
+            && text.contains("response.ok")
+            && text.ends_with("end = False\n"),
+        "{text}"
+    );
+    // The history undoes it, after a preview.
+    terminal.type_keys("2");
+    terminal.wait_for("approved by ada (terminal)");
+    terminal.type_keys("u");
+    terminal.keep("Press u again", "80x24-undo");
+    assert!(rig.get("client.py").contains("response.ok"), "a preview writes nothing");
+    terminal.type_keys("u");
+    terminal.wait_for("Undo of c1");
+    assert_eq!(rig.get("client.py"), CODE);
+    terminal.type_keys("3");
+    terminal.keep("How tool calls ended", "80x24-statistics");
+    terminal.leave();
+    let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
+    assert_eq!(settled["left_out"][0]["reason"], "Keep 30 s");
+    assert_eq!(settled["by"], "ada (terminal)");
+}
+
+#[test]
+fn a_wide_screen_shows_both_sides_and_a_resize_is_followed() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (200, 60), &["review"], &[]);
+    let screen = terminal.keep("end = False", "200x60-split");
+    let is_beside = |line: &str| line.contains("TIMEOUT = 30 ") && line.contains("TIMEOUT = 300 ");
+    assert!(screen.lines().any(is_beside), "{screen}");
+    terminal.type_keys("x");
+    let end = Instant::now() + PATIENCE;
+    while terminal.text().lines().any(is_beside) {
+        assert!(Instant::now() < end);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Another proposal appears by itself.
+    propose(
+        &rig,
+        r#"{"path": "client.py", "description": "Second thought", "old_text": "end = True", "new_text": "end = None"}"#,
+    );
+    terminal.keep("Second thought", "200x60-unified");
+    terminal.type_keys("/second\r");
+    terminal.wait_for("Search: second");
+    terminal.wait_for("end = None");
+    terminal.screen.lock().unwrap().screen_mut().set_size(24, 80);
+    terminal.master.resize(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();
+    terminal.type_keys("\x1b");
+    terminal.wait_for("Retry failed");
+    terminal.leave();
+}
+
+#[test]
+fn a_hunk_is_edited_in_the_users_editor_without_colours() {
+    let rig = rig_with_three_hunks();
+    let editor = "sed -i s/300/60/";
+    let mut terminal =
+        Terminal::start(&rig, (100, 40), &["review", "--color", "never"], &[("EDITOR", editor)]);
+    terminal.wait_for("[open]");
+    terminal.type_keys("e");
+    let screen = terminal.keep("instead, you write:", "100x40-edited");
+    assert!(screen.contains("TIMEOUT = 60") && screen.contains("[edited]"), "{screen}");
+    let has_color = {
+        let screen = terminal.screen.lock().unwrap();
+        let cells = (0..40).flat_map(|row| (0..100).map(move |column| (row, column)));
+        cells
+            .filter_map(|(row, column)| screen.screen().cell(row, column))
+            .any(|cell| cell.fgcolor() != vt100::Color::Default)
+    };
+    assert!(!has_color, "no colours were wanted");
+    terminal.type_keys("jaja\r");
+    terminal.wait_for("The agent is told");
+    assert!(rig.get("client.py").starts_with("TIMEOUT = 60  #"));
+    terminal.leave();
+}
+
+#[test]
+fn the_passphrase_is_asked_for_and_never_shown() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (80, 24), &["review", "passphrase"], &[]);
+    terminal.wait_for("New review passphrase");
+    terminal.type_keys("open sesame\n");
+    terminal.wait_for("Again");
+    terminal.type_keys("open sesame\n");
+    assert!(!terminal.wait_for("now needs the passphrase").contains("sesame"));
+    let mut terminal = Terminal::start(&rig, (80, 24), &["review"], &[]);
+    terminal.wait_for("Review passphrase");
+    terminal.type_keys("guess\n");
+    terminal.wait_for("the passphrase is wrong");
+    let mut terminal = Terminal::start(&rig, (80, 24), &["review"], &[]);
+    terminal.wait_for("Review passphrase");
+    terminal.type_keys("open sesame\n");
+    terminal.wait_for("[open]");
+    terminal.type_keys("R");
+    terminal.wait_for("The agent is told");
+    terminal.leave();
+    // Without a terminal, nothing is decided at all.
+    rig.allow_unattended_review();
+    propose(&rig, r#"{"path": "client.py", "old_text": "end = True", "new_text": "end = None"}"#);
+    for action in ["accept", "reject"] {
+        rig.run(["review", action, "p2"]).assert_failed(1, &["passphrase"]);
+    }
+}
+
+#[test]
+fn names_and_diffs_cannot_control_the_terminal() {
+    let rig = Rig::new();
+    rig.put("a.txt", "x\n");
+    rig.put("slipstitch.toml", "[[rules]]\npaths = [\"**\"]\nverdict = \"ask\"\n");
+    let call = serde_json::json!({"path": "a.txt", "old_text": "x", "new_text": "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}gpj.exe",
+        "description": "\u{1b}[31mred\u{202e}"});
+    let run = rig.run(["--agent", "\u{1b}[5mblink", "call", "edit_file", &call.to_string()]);
+    assert!(run.out.contains("waiting for review"), "{run:?}");
+    let mut terminal = Terminal::start(&rig, (100, 30), &["review"], &[]);
+    let screen = terminal.keep("[open]", "100x30-hostile");
+    assert!(!screen.contains('\u{202e}') && screen.contains("gpj.exe"), "{screen}");
+    terminal.type_keys("R");
+    terminal.wait_for("The agent is told");
+    terminal.leave();
+}

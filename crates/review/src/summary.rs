@@ -1,0 +1,85 @@
+//! What a proposal is, in a few words, for the page and the terminal.
+
+use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
+use slipstitch::core::engine::approve::Declined;
+use slipstitch::core::ports::journal::{
+    Proposal, ProposalDecision, ProposalId, ProposalSubject, StoredProposal,
+};
+use slipstitch::core::text::display::escape_controls;
+
+/// What a proposal is for, in a few words.
+pub(crate) fn title_of(proposal: &Proposal) -> String {
+    match (&proposal.description, proposal.notes.subject) {
+        (_, ProposalSubject::WriteAccess) => "Write access for a session".into(),
+        (Some(description), _) if !description.trim().is_empty() => escape_controls(description.trim()),
+        _ => match &proposal.files[..] {
+            [file] => format!("{} {}", verb(file), escape_controls(file.path.as_str())),
+            files => format!("Change {} files", files.len()),
+        },
+    }
+}
+
+fn verb(file: &FileChange) -> &'static str {
+    match (file.base, &file.path_change) {
+        (Base::Absent, _) => "Create",
+        (_, PathChange::Delete) => "Delete",
+        (_, PathChange::Move(_)) => "Move",
+        (_, PathChange::Keep) => "Change",
+    }
+}
+
+/// Who proposed something: the agent if it is known, else the session.
+pub(crate) fn author_of(proposal: &Proposal) -> String {
+    escape_controls(proposal.origin.agent.as_deref().unwrap_or(&proposal.origin.session))
+}
+
+/// Whether a place was found although the request differs from the file.
+pub(crate) fn is_recovered(proposal: &Proposal) -> bool {
+    proposal.files.iter().flat_map(|file| &file.edits).any(|edit| edit.rung > Rung::Exact)
+}
+
+/// The words that tell at a glance why a proposal needs attention.
+pub(crate) fn tags_of(proposal: &Proposal) -> Vec<&'static str> {
+    let recovered = is_recovered(proposal).then_some("recovered");
+    recovered.into_iter().chain(proposal.reason.contains("protected").then_some("protected")).collect()
+}
+
+/// The added and removed lines of a diff.
+pub(crate) fn count_lines(diff: &str) -> (usize, usize) {
+    let is_header = |line: &str| line.starts_with("+++ ") || line.starts_with("--- ");
+    let count = |sign: char| diff.lines().filter(|line| line.starts_with(sign) && !is_header(line)).count();
+    (count('+'), count('-'))
+}
+
+/// What the caller gets to read about a decision.
+pub(crate) fn told_to_agent(id: ProposalId, decision: &ProposalDecision) -> String {
+    match decision {
+        ProposalDecision::Rejected { by, reason } => {
+            let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
+            escape_controls(&Declined::No { by: by.clone(), reason }.to_string())
+        }
+        decision => escape_controls(&format!("{id} was {decision}")),
+    }
+}
+
+/// One word for the state of a proposal.
+pub(crate) fn state_of(found: &StoredProposal) -> &'static str {
+    match &found.decision {
+        None => "waiting",
+        Some(ProposalDecision::Rejected { .. }) => "rejected",
+        Some(ProposalDecision::Accepted { left_out, .. }) if !left_out.is_empty() => "partly accepted",
+        Some(_) => "accepted",
+    }
+}
+
+/// How long ago something happened.
+pub(crate) fn ago(milliseconds: i64) -> String {
+    let now = jiff::Timestamp::now().as_millisecond();
+    let minutes = (now - milliseconds).max(0) / 60_000;
+    match minutes {
+        0 => "now".into(),
+        1..60 => format!("{minutes} min"),
+        60..1440 => format!("{} h", minutes / 60),
+        _ => format!("{} d", minutes / 1440),
+    }
+}

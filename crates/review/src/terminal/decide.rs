@@ -1,0 +1,99 @@
+//! Decisions, undo and redo from the keyboard.
+
+use std::collections::BTreeMap;
+
+use slipstitch::core::engine::{HunkVerdict, Verdict};
+use slipstitch::core::plan::{Direction, Run};
+use slipstitch::core::ports::journal::{ChangeKind, ProposalId};
+use slipstitch::core::report::Report;
+use slipstitch::core::text::display::escape_controls;
+
+use super::model::{Choice, Model};
+use crate::revert::run_undo;
+use crate::summary::told_to_agent;
+
+/// Sends the choices, if every hunk has one.
+pub(super) fn send(model: &mut Model<'_>) {
+    let Some(open) = &model.proposal else { return };
+    if let Some(index) = open.choices.iter().position(|choice| *choice == Choice::Open) {
+        let count = open.choices.iter().filter(|choice| **choice == Choice::Open).count();
+        model.message = Some(match open.choices.len() {
+            1 => "accept (a) or reject (r) the hunk first".into(),
+            _ => format!("{count} hunks are open, hunk {} first: a or r; A accepts all", index + 1),
+        });
+        return;
+    }
+    if open.hunks.is_empty() {
+        model.message = Some("A accepts, R rejects".into());
+        return;
+    }
+    let mut hunks = BTreeMap::new();
+    for (hunk, choice) in open.hunks.iter().zip(&open.choices) {
+        let verdict = match choice {
+            Choice::Accept => HunkVerdict::Accept,
+            Choice::Reject { reason } => HunkVerdict::Reject { reason: reason.clone() },
+            Choice::Edit(text) => HunkVerdict::Edit { text: text.clone() },
+            Choice::Open | Choice::RejectedBefore(_) => continue,
+        };
+        hunks.insert(hunk.number, verdict);
+    }
+    let id = open.found.id;
+    let report = model.workspace.decide(id, &model.reviewer, &Verdict { hunks, others: HunkVerdict::Accept });
+    finish(model, id, &report);
+}
+
+/// Accepts everything that is not rejected.
+pub(super) fn accept_all(model: &mut Model<'_>) {
+    let Some(open) = &model.proposal else { return };
+    let id = open.found.id;
+    let report = model.workspace.accept(id, &model.reviewer);
+    finish(model, id, &report);
+}
+
+/// Rejects everything. The first reason that was given for a hunk is the reason.
+pub(super) fn reject_all(model: &mut Model<'_>) {
+    let Some(open) = &model.proposal else { return };
+    let id = open.found.id;
+    let reason = open.choices.iter().find_map(|choice| match choice {
+        Choice::Reject { reason } => reason.clone(),
+        _ => None,
+    });
+    let report = model.workspace.reject(id, &model.reviewer, reason.as_deref());
+    finish(model, id, &report);
+}
+
+/// Says what the caller is told, or why nothing was decided, and goes on with the next proposal.
+fn finish(model: &mut Model<'_>, id: ProposalId, report: &Report) {
+    let decision = model.workspace.proposal(id).ok().flatten().and_then(|found| found.decision);
+    model.message = Some(match &decision {
+        Some(decision) => format!("The agent is told: {}", told_to_agent(id, decision)),
+        None => format!("Not written: {}", escape_controls(&report.message)),
+    });
+    model.decided += usize::from(decision.is_some() && report.is_success());
+    model.reload();
+}
+
+/// Previews undoing the change that is shown, or redoing it if it is undone; the second press does it.
+pub(super) fn undo_or_redo(model: &mut Model<'_>) {
+    let Some(change) = model.change.as_ref().map(|open| &open.entry.summary) else { return };
+    let id = change.id;
+    let (direction, verb) = match (&change.kind, change.undone_by) {
+        (_, Some(_)) | (ChangeKind::Undo(_), None) => (Direction::Redo, "redo"),
+        _ => (Direction::Undo, "undo"),
+    };
+    let run = if model.undo_asked == Some(id) { Run::Real } else { Run::Dry };
+    let report = run_undo(model.workspace, id, direction, run, model.reviewer.name());
+    let message = escape_controls(&report.message);
+    model.undo_asked = None;
+    model.message = Some(match (report.is_success(), run) {
+        (true, Run::Dry) => {
+            model.undo_asked = Some(id);
+            format!("{message}. Press u again to {verb} it, Esc to keep it")
+        }
+        (true, _) => message,
+        (false, _) => format!("Cannot {verb} {id}: {message}"),
+    });
+    if run == Run::Real {
+        model.reload();
+    }
+}

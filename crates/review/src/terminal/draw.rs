@@ -1,0 +1,301 @@
+//! The screen: tabs at the top, a list at the left, the content at the right, keys at the bottom.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph};
+use slipstitch::core::ports::journal::{ChangeKind, StoredProposal, Summary};
+use slipstitch::core::text::display::escape_controls;
+use slipstitch::stats::{CallFilter, Tally};
+
+use super::lines::{Canvas, Lines};
+use super::model::{DiffLayout, Model, Prompt, Tab};
+use super::theme::{Colors, Role};
+use super::wrap::{shorten, width_of, wrap};
+use crate::summary::{ago, author_of, count_lines, tags_of, title_of};
+
+/// The width of the content from which diffs are side by side.
+const MIN_SPLIT: u16 = 110;
+
+const HELP: &[(&str, &str)] = &[
+    ("j k", "next, previous hunk; in the history, change"),
+    ("J K", "next, previous proposal"),
+    ("space", "accept, reject or leave the hunk open"),
+    ("a r", "accept, reject the hunk"),
+    ("e", "edit the hunk in $EDITOR"),
+    ("c", "reject the hunk with a reason for the agent"),
+    ("⏎", "send the decision"),
+    ("A R", "accept, reject everything at once"),
+    ("u", "undo or redo the change (history)"),
+    ("x", "unified or side by side"),
+    ("↑ ↓ PgUp PgDn", "scroll"),
+    ("1 2 3 Tab", "review, history, statistics"),
+    ("/ Esc", "search, show everything again"),
+    ("q", "leave"),
+];
+
+pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors) {
+    let rows = [Constraint::Length(1), Constraint::Min(1), Constraint::Length(1), Constraint::Length(1)];
+    let [top, body, status, keys] = Layout::vertical(rows).areas(frame.area());
+    frame.render_widget(Paragraph::new(header(model, colors, top.width)), top);
+    if model.tab == Tab::Statistics {
+        draw_statistics(frame, model, colors, body);
+    } else {
+        // The list takes what it needs to be read; the diff gets the rest.
+        let list_width = if body.width >= 140 { 40 } else { (body.width * 2 / 5).clamp(20, 30) };
+        let columns = [Constraint::Length(list_width), Constraint::Length(1), Constraint::Min(1)];
+        let [list, line, content] = Layout::horizontal(columns).areas(body);
+        draw_list(frame, model, colors, list);
+        let bar = Line::styled("│", colors.style(Role::Soft));
+        frame.render_widget(Paragraph::new(vec![bar; line.height.into()]), line);
+        draw_content(frame, model, colors, content);
+    }
+    frame.render_widget(Paragraph::new(status_line(model, colors, status.width.into())), status);
+    frame.render_widget(Paragraph::new(key_line(model, colors)), keys);
+    if model.is_help_shown {
+        draw_help(frame, colors);
+    }
+}
+
+fn header(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
+    let review = if model.pending > 0 { format!("Review {}", model.pending) } else { "Review".into() };
+    let tabs =
+        [(Tab::Review, review), (Tab::History, "History".into()), (Tab::Statistics, "Statistics".into())];
+    let mut spans = vec![Span::raw(" ")];
+    for (index, (tab, name)) in tabs.into_iter().enumerate() {
+        if index > 0 {
+            spans.push(Span::styled(" · ", colors.style(Role::Soft)));
+        }
+        // Brackets tell which one is open where bold text cannot be seen.
+        let (name, role) =
+            if tab == model.tab { (format!("[{name}]"), Role::Strong) } else { (name, Role::Soft) };
+        spans.push(Span::styled(name, colors.style(role)));
+    }
+    let help = "/ search  ? help ";
+    let used: usize = spans.iter().map(Span::width).sum();
+    spans.push(Span::raw(" ".repeat(usize::from(width).saturating_sub(used + help.len()))));
+    spans.push(Span::styled(help, colors.style(Role::Soft)));
+    Line::from(spans)
+}
+
+fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static> {
+    let (text, role) = match (&model.prompt, &model.message) {
+        (Some(Prompt::Reason(text)), _) => (format!(" Reason for the agent: {text}▏"), Role::Strong),
+        (Some(Prompt::Search(text)), _) => (format!(" Search: {text}▏"), Role::Strong),
+        (None, Some(message)) => (format!(" {message}"), Role::Strong),
+        (None, None) if !model.search.is_empty() => (format!(" Search: {}", model.search), Role::Soft),
+        (None, None) => (String::new(), Role::Plain),
+    };
+    let waits = model.proposal.as_ref().is_some_and(|open| open.is_awaited) && model.tab == Tab::Review;
+    let note = if waits && text.is_empty() { " The agent is waiting for this answer" } else { "" };
+    // The end of what is typed matters more than its beginning.
+    let text = match width_of(&text) > width && model.prompt.is_some() {
+        true => text.chars().skip(width_of(&text) - width).collect(),
+        false => shorten(&text, width),
+    };
+    Line::from(vec![Span::styled(text, colors.style(role)), Span::styled(note, colors.style(Role::Warning))])
+}
+
+fn key_line(model: &Model<'_>, colors: Colors) -> Line<'static> {
+    let keys = match (&model.prompt, model.tab) {
+        (Some(_), _) => " ⏎ done  Esc cancel",
+        (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x layout  q leave",
+        (None, Tab::History) => " j/k change  u undo or redo  x layout  / search  q leave",
+        (None, Tab::Statistics) => " 1 review  2 history  q leave",
+    };
+    Line::styled(keys, colors.style(Role::Soft))
+}
+
+fn draw_list(frame: &mut Frame<'_>, model: &Model<'_>, colors: Colors, area: Rect) {
+    let width = usize::from(area.width);
+    let (items, at): (Vec<[Line<'static>; 2]>, usize) = match model.tab {
+        Tab::History => {
+            let item = |(index, change)| change_item(change, index == model.history_at, colors, width);
+            (model.history.iter().enumerate().map(item).collect(), model.history_at)
+        }
+        _ => {
+            let item = |(index, found)| proposal_item(found, index == model.queue_at, colors, width);
+            (model.queue.iter().enumerate().map(item).collect(), model.queue_at)
+        }
+    };
+    // The selected item stays in the middle of a long list.
+    let fits = usize::from(area.height) / 2;
+    let first = at.saturating_sub(fits / 2).min(items.len().saturating_sub(fits));
+    let lines: Vec<Line<'static>> = items.into_iter().skip(first).take(fits + 1).flatten().collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// A title with a note at the right edge, and a second line.
+fn item(
+    title: &str,
+    note: &str,
+    below: &str,
+    is_selected: bool,
+    colors: Colors,
+    width: usize,
+) -> [Line<'static>; 2] {
+    let marker = if is_selected { "▌" } else { " " };
+    let role = if is_selected { Role::Selected } else { Role::Plain };
+    let title = shorten(title, width.saturating_sub(width_of(note) + 3));
+    let gap = width.saturating_sub(width_of(&title) + width_of(note) + 2);
+    [
+        Line::from(vec![
+            Span::styled(format!("{marker}{title}"), colors.style(role)),
+            Span::styled(format!("{}{note} ", " ".repeat(gap)), colors.style(Role::Soft)),
+        ]),
+        Line::styled(
+            format!("{marker}{}", shorten(below, width.saturating_sub(2))),
+            colors.style(Role::Soft),
+        ),
+    ]
+}
+
+fn proposal_item(
+    found: &StoredProposal,
+    is_selected: bool,
+    colors: Colors,
+    width: usize,
+) -> [Line<'static>; 2] {
+    let proposal = &found.proposal;
+    let (added, removed) = count_lines(&proposal.diff);
+    let mut below = format!("{}  +{added} −{removed}", author_of(proposal));
+    for tag in tags_of(proposal) {
+        below.push_str(&format!("  {tag}"));
+    }
+    if proposal.files.len() > 1 {
+        below.push_str(&format!("  {} files", proposal.files.len()));
+    }
+    item(&title_of(proposal), &ago(found.at), &below, is_selected, colors, width)
+}
+
+fn change_item(change: &Summary, is_selected: bool, colors: Colors, width: usize) -> [Line<'static>; 2] {
+    let mut below = format!(
+        "{}  {}",
+        change.id,
+        escape_controls(change.origin.agent.as_deref().unwrap_or(&change.origin.session))
+    );
+    if change.undone_by.is_some() {
+        below.push_str("  undone");
+    }
+    item(&change_title(change), &ago(change.at), &below, is_selected, colors, width)
+}
+
+fn change_title(change: &Summary) -> String {
+    let path = |file: &slipstitch::core::ports::journal::FileSummary| {
+        file.path_after.as_ref().or(file.path_before.as_ref()).map_or(String::new(), ToString::to_string)
+    };
+    escape_controls(&match (&change.kind, &change.description, &change.files[..]) {
+        (ChangeKind::Undo(of), ..) => format!("Undo of {of}"),
+        (ChangeKind::Redo(of), ..) => format!("Redo of {of}"),
+        (ChangeKind::Edit, Some(description), _) => description.clone(),
+        (ChangeKind::Edit, None, [file]) => path(file),
+        (ChangeKind::Edit, None, files) => format!("{} files", files.len()),
+    })
+}
+
+fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, area: Rect) {
+    let is_split = match model.layout {
+        DiffLayout::Auto => area.width >= MIN_SPLIT,
+        DiffLayout::Unified => false,
+        DiffLayout::Split => true,
+    };
+    let canvas = Canvas { width: usize::from(area.width), colors, is_split };
+    let shown = match (model.tab, &model.proposal, &model.change) {
+        (Tab::Review, Some(open), _) => canvas.proposal(open),
+        (Tab::History, _, Some(open)) => {
+            let mut shown = canvas.change(open);
+            let change = &open.entry.summary;
+            let about = format!("{} · approved by {}", change.id, escape_controls(&change.approval));
+            let heading = [(change_title(change), Role::Strong), (about, Role::Soft)];
+            let heading = heading.into_iter().flat_map(|(text, role)| paragraph(&text, role, canvas));
+            shown.lines.splice(0..0, heading);
+            shown
+        }
+        (Tab::Review, ..) => message(
+            "Nothing to review",
+            "Changes that need your approval appear here by themselves. What was written is in the history (2).",
+            canvas,
+        ),
+        _ => message(
+            "No changes yet",
+            "Every change made through Slipstitch is listed here, and can be undone.",
+            canvas,
+        ),
+    };
+    let height = usize::from(area.height);
+    if std::mem::take(&mut model.follows_hunk)
+        && let Some(open) = &model.proposal
+        && let Some(&start) = shown.hunks.get(open.current)
+    {
+        let end = shown.hunks.get(open.current + 1).copied().unwrap_or(shown.lines.len());
+        // The heading of the file is above its first hunk.
+        let start = start.saturating_sub(1);
+        if start < model.scroll || end > model.scroll + height {
+            model.scroll =
+                if end - start <= height && end > model.scroll + height { end - height } else { start };
+        }
+    }
+    model.scroll = model.scroll.min(shown.lines.len().saturating_sub(height));
+    let lines: Vec<Line<'static>> = shown.lines.into_iter().skip(model.scroll).take(height).collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn paragraph(text: &str, role: Role, canvas: Canvas) -> Vec<Line<'static>> {
+    let rows = wrap(&[(text.to_owned(), canvas.colors.style(role))], canvas.width);
+    rows.into_iter().map(Line::from).collect()
+}
+
+fn message(title: &str, text: &str, canvas: Canvas) -> Lines {
+    let lines = [paragraph(title, Role::Strong, canvas), paragraph(text, Role::Soft, canvas)].concat();
+    Lines { lines, hunks: Vec::new() }
+}
+
+fn draw_statistics(frame: &mut Frame<'_>, model: &Model<'_>, colors: Colors, area: Rect) {
+    let groups = model.workspace.stats(&CallFilter::default()).unwrap_or_default();
+    let mut total = Tally::default();
+    groups.iter().for_each(|group| total.merge(&group.tally));
+    let plain = |text: String| Line::from(text);
+    let mut lines = vec![Line::styled(" How tool calls ended", colors.style(Role::Strong)), Line::default()];
+    let outcomes = [
+        ("applied", total.applied),
+        ("of these recovered", total.recovered),
+        ("refused", total.refused),
+        ("invalid", total.invalid),
+        ("failed", total.failed),
+    ];
+    let most = outcomes.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let room = u64::from(area.width.saturating_sub(34).min(60));
+    for (name, count) in outcomes {
+        let bar = "█".repeat(usize::try_from(count * room / most).unwrap_or(0));
+        lines.push(plain(format!(" {name:>20} {count:>7}  {bar}")));
+    }
+    lines.extend([Line::default(), Line::styled(" Why calls were not applied", colors.style(Role::Strong))]);
+    for cause in total.causes.iter().take(8) {
+        lines.push(plain(format!(" {:>20} {:>7}", escape_controls(&cause.what), cause.count)));
+    }
+    if total.calls == 0 {
+        lines = vec![plain(
+            " No calls recorded here. Calls that agents make through the MCP server are counted.".into(),
+        )];
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn draw_help(frame: &mut Frame<'_>, colors: Colors) {
+    let area = frame.area();
+    let height = u16::try_from(HELP.len()).unwrap_or(0) + 2;
+    let (width, height) = (area.width.min(66), area.height.min(height));
+    let place = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
+    let lines: Vec<Line<'static>> = HELP
+        .iter()
+        .map(|(keys, meaning)| {
+            Line::from(vec![
+                Span::styled(format!(" {keys:<14} "), colors.style(Role::Strong)),
+                Span::raw(*meaning),
+            ])
+        })
+        .collect();
+    frame.render_widget(Clear, place);
+    let block = Block::new().borders(Borders::ALL).title(" Keys ");
+    frame.render_widget(Paragraph::new(lines).block(block), place);
+}

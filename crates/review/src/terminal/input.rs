@@ -1,0 +1,178 @@
+//! What keys do.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::decide;
+use super::model::{Choice, DiffLayout, Model, Prompt, Tab};
+
+/// What the main loop has to do after a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    None,
+    Quit,
+    /// Opens the current hunk in the user's editor.
+    Edit,
+}
+
+/// How many lines a page is.
+const PAGE: usize = 15;
+
+/// Handles one key.
+pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
+    if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+        return Effect::Quit;
+    }
+    if model.prompt.is_some() {
+        type_text(model, key.code);
+        return Effect::None;
+    }
+    if model.is_help_shown {
+        model.is_help_shown = false;
+        return Effect::None;
+    }
+    let asked = model.undo_asked;
+    model.message = None;
+    let effect = match key.code {
+        KeyCode::Char('q') => Effect::Quit,
+        KeyCode::Char('?') => {
+            model.is_help_shown = true;
+            Effect::None
+        }
+        KeyCode::Char('/') => {
+            model.prompt = Some(Prompt::Search(model.search.clone()));
+            Effect::None
+        }
+        KeyCode::Esc => {
+            model.set_search(String::new());
+            Effect::None
+        }
+        code => {
+            scroll_or_switch(model, code);
+            match model.tab {
+                Tab::Review => decide_by_key(model, code),
+                Tab::History if code == KeyCode::Char('u') => {
+                    decide::undo_or_redo(model);
+                    return Effect::None;
+                }
+                Tab::History => {
+                    match code {
+                        KeyCode::Char('j') => model.select(1),
+                        KeyCode::Char('k') => model.select(-1),
+                        _ => {}
+                    }
+                    Effect::None
+                }
+                Tab::Statistics => Effect::None,
+            }
+        }
+    };
+    if asked.is_some() {
+        model.undo_asked = None;
+    }
+    effect
+}
+
+fn scroll_or_switch(model: &mut Model<'_>, code: KeyCode) {
+    let tab = match (code, model.tab) {
+        (KeyCode::Char('1'), _) | (KeyCode::Tab, Tab::Statistics) => Tab::Review,
+        (KeyCode::Char('2'), _) | (KeyCode::Tab, Tab::Review) => Tab::History,
+        (KeyCode::Char('3'), _) | (KeyCode::Tab, Tab::History) => Tab::Statistics,
+        (_, tab) => tab,
+    };
+    if tab != model.tab {
+        model.tab = tab;
+        model.scroll = 0;
+    }
+    match code {
+        KeyCode::Char('J') => model.select(1),
+        KeyCode::Char('K') => model.select(-1),
+        KeyCode::Down => model.scroll += 1,
+        KeyCode::Up => model.scroll = model.scroll.saturating_sub(1),
+        KeyCode::PageDown => model.scroll += PAGE,
+        KeyCode::PageUp => model.scroll = model.scroll.saturating_sub(PAGE),
+        KeyCode::Home => model.scroll = 0,
+        KeyCode::Char('x') => {
+            model.layout = match model.layout {
+                DiffLayout::Auto | DiffLayout::Split => DiffLayout::Unified,
+                DiffLayout::Unified => DiffLayout::Split,
+            };
+            model.follows_hunk = true;
+        }
+        _ => {}
+    }
+}
+
+fn decide_by_key(model: &mut Model<'_>, code: KeyCode) -> Effect {
+    match code {
+        KeyCode::Char('j') => model.select_hunk(1),
+        KeyCode::Char('k') => model.select_hunk(-1),
+        KeyCode::Char('a') => choose(model, |_| Choice::Accept),
+        KeyCode::Char('r') => choose(model, |before| match before {
+            Choice::Reject { .. } => before.clone(),
+            _ => Choice::Reject { reason: None },
+        }),
+        KeyCode::Char(' ') => choose(model, |before| match before {
+            Choice::Accept => Choice::Reject { reason: None },
+            Choice::Reject { .. } => Choice::Open,
+            _ => Choice::Accept,
+        }),
+        KeyCode::Char('c') if model.proposal.is_some() => {
+            model.prompt = Some(Prompt::Reason(current_reason(model)))
+        }
+        KeyCode::Char('e') if can_be_edited(model) => return Effect::Edit,
+        KeyCode::Char('A') => decide::accept_all(model),
+        KeyCode::Char('R') => decide::reject_all(model),
+        KeyCode::Enter => decide::send(model),
+        _ => {}
+    }
+    Effect::None
+}
+
+/// Changes the choice for the current hunk.
+fn choose(model: &mut Model<'_>, next: impl FnOnce(&Choice) -> Choice) {
+    let Some(open) = &mut model.proposal else { return };
+    let current = open.current;
+    match open.choices.get_mut(current) {
+        Some(Choice::RejectedBefore(_)) => model.message = Some("this hunk was rejected before".into()),
+        Some(choice) => *choice = next(choice),
+        None => model.message = Some("there are no hunks; A accepts, R rejects".into()),
+    }
+}
+
+fn current_reason(model: &Model<'_>) -> String {
+    let choice = model.proposal.as_ref().and_then(|open| open.choices.get(open.current));
+    match choice {
+        Some(Choice::Reject { reason: Some(reason) }) => reason.clone(),
+        _ => String::new(),
+    }
+}
+
+fn can_be_edited(model: &mut Model<'_>) -> bool {
+    let Some(open) = &model.proposal else { return false };
+    let is_open = !matches!(open.choices.get(open.current), None | Some(Choice::RejectedBefore(_)));
+    let has_lines = open.views.get(open.current).is_some_and(|view| view.added + view.removed > 0);
+    if !(is_open && has_lines) {
+        model.message = Some("this hunk has no lines to edit".into());
+    }
+    is_open && has_lines
+}
+
+/// Handles a key while a line is typed.
+fn type_text(model: &mut Model<'_>, code: KeyCode) {
+    let Some(prompt) = &mut model.prompt else { return };
+    let (Prompt::Reason(text) | Prompt::Search(text)) = prompt;
+    match code {
+        KeyCode::Char(c) => text.push(c),
+        KeyCode::Backspace => drop(text.pop()),
+        KeyCode::Esc => model.prompt = None,
+        KeyCode::Enter => match model.prompt.take() {
+            Some(Prompt::Search(text)) => model.set_search(text),
+            Some(Prompt::Reason(text)) => {
+                let reason = Some(text.trim().to_owned()).filter(|reason| !reason.is_empty());
+                choose(model, |_| Choice::Reject { reason });
+            }
+            None => {}
+        },
+        _ => {}
+    }
+}

@@ -1,0 +1,240 @@
+//! Diffs as lines of the screen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use slipstitch::core::text::display::escape_controls;
+
+use super::model::{Choice, OpenChange, OpenProposal};
+use super::theme::{Colors, Role};
+use super::wrap::{shorten, width_of, wrap};
+use crate::diff_view::{self, HunkView, Row};
+use crate::diff_view::{describe_lines, file_notes};
+use crate::line_part::Part;
+use crate::summary::{ago, author_of, title_of};
+
+/// How diffs are drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Canvas {
+    pub(super) width: usize,
+    pub(super) colors: Colors,
+    /// Old and new side by side.
+    pub(super) is_split: bool,
+}
+
+/// The columns of a line number and a sign.
+const GUTTER: usize = 7;
+
+/// Lines, and where each hunk starts.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) lines: Vec<Line<'static>>,
+    pub(super) hunks: Vec<usize>,
+}
+
+impl Canvas {
+    fn text(&self, text: &str, role: Role) -> impl Iterator<Item = Line<'static>> {
+        wrap(&[(text.to_owned(), self.colors.style(role))], self.width).into_iter().map(Line::from)
+    }
+
+    /// A proposal: what it is for, who wants it, why it was stopped, and its hunks.
+    pub(super) fn proposal(&self, open: &OpenProposal) -> Lines {
+        let proposal = &open.found.proposal;
+        let mut shown = Lines::default();
+        shown.lines.extend(self.text(&title_of(proposal), Role::Strong));
+        let age = ago(open.found.at);
+        let when = if age == "now" { "just now".to_owned() } else { format!("{age} ago") };
+        let session = escape_controls(&proposal.origin.session);
+        let who = format!("{} · session {session} · {} · {when}", author_of(proposal), open.found.id);
+        shown.lines.extend(self.text(&who, Role::Soft));
+        shown
+            .lines
+            .extend(self.text(&format!("waits because {}", escape_controls(&proposal.reason)), Role::Plain));
+        for note in &open.notes {
+            shown.lines.extend(self.text(note, Role::Warning));
+        }
+        let mut last_path = None;
+        for (index, hunk) in open.hunks.iter().enumerate() {
+            let diff = proposal.hunk_diff(hunk);
+            if last_path != Some(&hunk.path) {
+                last_path = Some(&hunk.path);
+                let notes: String =
+                    file_notes(diff).iter().map(|note| format!("  [{}]", escape_controls(note))).collect();
+                shown.lines.push(Line::default());
+                shown.lines.extend(
+                    self.text(&format!("{}{notes}", escape_controls(hunk.path.as_str())), Role::Strong),
+                );
+            }
+            shown.hunks.push(shown.lines.len());
+            let view = &open.views[index];
+            let is_current = index == open.current;
+            let place = format!("{} of {}  {}", index + 1, open.hunks.len(), describe_lines(diff));
+            shown.lines.push(self.hunk_heading(&place, view, &open.choices[index], is_current));
+            shown.lines.extend(self.choice_text(&open.choices[index]));
+            shown.lines.extend(self.rows(view));
+        }
+        shown
+    }
+
+    fn hunk_heading(&self, place: &str, view: &HunkView, choice: &Choice, is_current: bool) -> Line<'static> {
+        let (label, role) = match choice {
+            Choice::Open => ("[open]", Role::Soft),
+            Choice::Accept => ("[accepted]", Role::Added),
+            Choice::Reject { .. } | Choice::RejectedBefore(_) => ("[rejected]", Role::Removed),
+            Choice::Edit(_) => ("[edited]", Role::Warning),
+        };
+        let marker = if is_current { "▌" } else { " " };
+        let count = format!("  +{} −{}", view.added, view.removed);
+        let used = 1 + width_of(&count) + width_of(label) + 1;
+        let place = shorten(place, self.width.saturating_sub(used));
+        let gap = self.width.saturating_sub(used + width_of(&place)) + 1;
+        let style = self.colors.style(if is_current { Role::Selected } else { Role::Soft });
+        Line::from(vec![
+            Span::styled(format!("{marker}{place}"), style),
+            Span::styled(count, self.colors.style(Role::Soft)),
+            Span::raw(" ".repeat(gap)),
+            Span::styled(label, self.colors.style(role)),
+        ])
+    }
+
+    /// The reason for a rejection, or the text that is written instead.
+    fn choice_text(&self, choice: &Choice) -> Vec<Line<'static>> {
+        match choice {
+            Choice::Reject { reason: Some(reason) } => {
+                self.text(&format!("reason: {}", escape_controls(reason)), Role::Removed).collect()
+            }
+            Choice::RejectedBefore(reason) if !reason.is_empty() => {
+                self.text(&format!("reason: {}", escape_controls(reason)), Role::Removed).collect()
+            }
+            Choice::Edit(text) if text.is_empty() => {
+                self.text("these lines are removed", Role::Warning).collect()
+            }
+            Choice::Edit(text) => {
+                let mut lines: Vec<Line<'static>> = self.text("instead, you write:", Role::Warning).collect();
+                for line in text.lines() {
+                    lines.extend(self.text(&format!("  {}", escape_line(line)), Role::Plain));
+                }
+                lines
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A change of the history.
+    pub(super) fn change(&self, open: &OpenChange) -> Lines {
+        let mut shown = Lines::default();
+        let mut last_path: Option<&str> = None;
+        for (path, view) in &open.views {
+            if last_path != Some(path) {
+                last_path = Some(path);
+                shown.lines.push(Line::default());
+                shown.lines.extend(self.text(&escape_controls(path), Role::Strong));
+            }
+            shown.hunks.push(shown.lines.len());
+            let heading = view.rows.first().map_or(String::new(), first_line);
+            shown.lines.extend(self.text(&heading, Role::Soft));
+            shown.lines.extend(self.rows(view));
+        }
+        shown
+    }
+
+    fn rows(&self, view: &HunkView) -> Vec<Line<'static>> {
+        match self.is_split {
+            true => view.rows.iter().flat_map(|row| self.split_row(row)).collect(),
+            false => self.unified_rows(&view.rows),
+        }
+    }
+
+    /// Removed lines before added ones, as in a patch.
+    fn unified_rows(&self, rows: &[Row]) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for group in rows.chunk_by(|one, other| one.is_changed && other.is_changed) {
+            let is_changed = group.iter().any(|row| row.is_changed);
+            if is_changed {
+                for line in group.iter().filter_map(|row| row.old.as_ref()) {
+                    lines.extend(self.cell(line, Side::Removed, self.width).into_iter().map(Line::from));
+                }
+            }
+            for line in group.iter().filter_map(|row| row.new.as_ref()) {
+                let side = if is_changed { Side::Added } else { Side::Context };
+                lines.extend(self.cell(line, side, self.width).into_iter().map(Line::from));
+            }
+        }
+        lines
+    }
+
+    fn split_row(&self, row: &Row) -> Vec<Line<'static>> {
+        let half = self.width.saturating_sub(1) / 2;
+        let (old, new) = match row.is_changed {
+            true => (Side::Removed, Side::Added),
+            false => (Side::Context, Side::Context),
+        };
+        let side = |line: &Option<diff_view::Line>, side: Side| {
+            line.as_ref().map_or(Vec::new(), |line| self.cell(line, side, half))
+        };
+        let (mut left, mut right) = (side(&row.old, old).into_iter(), side(&row.new, new).into_iter());
+        let mut lines = Vec::new();
+        loop {
+            let (old, new) = (left.next(), right.next());
+            if old.is_none() && new.is_none() {
+                return lines;
+            }
+            let mut spans = old.unwrap_or_default();
+            let used: usize = spans.iter().map(Span::width).sum();
+            spans.push(Span::raw(" ".repeat(half.saturating_sub(used))));
+            spans.push(Span::styled("│", self.colors.style(Role::Soft)));
+            spans.extend(new.unwrap_or_default());
+            lines.push(Line::from(spans));
+        }
+    }
+
+    /// One line of a file with its number and sign, wrapped.
+    fn cell(&self, line: &diff_view::Line, side: Side, width: usize) -> Vec<Vec<Span<'static>>> {
+        let (sign, role) = match side {
+            Side::Context => (" ", Role::Plain),
+            Side::Added => ("+", Role::Added),
+            Side::Removed => ("-", Role::Removed),
+        };
+        let mut parts: Vec<(String, Style)> =
+            line.parts.iter().map(|part| (escape_line(&part.text), self.part_style(part, role))).collect();
+        if line.lacks_newline {
+            parts.push((" (no newline at the end)".into(), self.colors.style(Role::Soft)));
+        }
+        let number = Span::styled(format!("{:>4} ", line.number), self.colors.style(Role::Soft));
+        let sign = Span::styled(format!("{sign} "), self.colors.style(role));
+        let mut rows = wrap(&parts, width.saturating_sub(GUTTER));
+        for (index, row) in rows.iter_mut().enumerate() {
+            let (number, sign) = match index {
+                0 => (number.clone(), sign.clone()),
+                _ => (Span::raw("     "), sign.clone()),
+            };
+            row.splice(0..0, [number, sign]);
+        }
+        rows
+    }
+
+    fn part_style(&self, part: &Part, line: Role) -> Style {
+        match (part.is_changed, part.class) {
+            (true, _) => self.colors.changed(line),
+            (false, Some(class)) => self.colors.style(Role::Code(class)),
+            (false, None) if line != Role::Plain => self.colors.style(line),
+            (false, None) => Style::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Context,
+    Added,
+    Removed,
+}
+
+fn first_line(row: &Row) -> String {
+    let line = row.new.as_ref().or(row.old.as_ref());
+    line.map_or(String::new(), |line| format!("from line {}", line.number))
+}
+
+/// Tabs stay; other characters that a reader cannot see are escaped.
+fn escape_line(text: &str) -> String {
+    text.split('\t').map(escape_controls).collect::<Vec<_>>().join("\t")
+}

@@ -1,0 +1,311 @@
+//! What the view shows, and what was chosen so far.
+
+use std::collections::HashMap;
+
+use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{
+    Entry, Filter, Origin, ProposalHunk, ProposalId, StoredProposal, Summary,
+};
+use slipstitch::core::report::ConflictReport;
+use slipstitch::core::text::display::escape_controls;
+use slipstitch::{Reviewer, Workspace};
+
+use crate::diff_view::{HunkView, split_files, split_hunks};
+use crate::revert;
+
+/// How many changes the history lists.
+const MAX_CHANGES: usize = 500;
+
+/// The parts of the view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tab {
+    Review,
+    History,
+    Statistics,
+}
+
+/// How diffs are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DiffLayout {
+    /// Side by side if the screen is wide enough.
+    Auto,
+    Unified,
+    Split,
+}
+
+/// What is chosen for one hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Choice {
+    Open,
+    Accept,
+    Reject {
+        reason: Option<String>,
+    },
+    Edit(String),
+    /// It was rejected before, with the reason.
+    RejectedBefore(String),
+}
+
+/// A line that is being typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Prompt {
+    /// A reason for the current hunk, or for the whole proposal.
+    Reason(String),
+    Search(String),
+}
+
+/// The proposal that is shown.
+pub(super) struct OpenProposal {
+    pub(super) found: StoredProposal,
+    pub(super) hunks: Vec<ProposalHunk>,
+    pub(super) views: Vec<HunkView>,
+    pub(super) choices: Vec<Choice>,
+    /// The hunk that keys apply to.
+    pub(super) current: usize,
+    /// What is to be said about the place or the present state of the files.
+    pub(super) notes: Vec<String>,
+    pub(super) is_awaited: bool,
+}
+
+/// The change that is shown.
+pub(super) struct OpenChange {
+    pub(super) entry: Entry,
+    /// The path and the diff of each hunk.
+    pub(super) views: Vec<(String, HunkView)>,
+}
+
+pub(super) struct Model<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) reviewer: Reviewer,
+    is_selected: &'a dyn Fn(&StoredProposal) -> bool,
+    pub(super) tab: Tab,
+    pub(super) queue: Vec<StoredProposal>,
+    pub(super) pending: usize,
+    pub(super) queue_at: usize,
+    pub(super) proposal: Option<OpenProposal>,
+    /// What was chosen for proposals that were left without a decision.
+    drafts: HashMap<ProposalId, Vec<Choice>>,
+    pub(super) history: Vec<Summary>,
+    pub(super) history_at: usize,
+    pub(super) change: Option<OpenChange>,
+    pub(super) search: String,
+    pub(super) prompt: Option<Prompt>,
+    pub(super) is_help_shown: bool,
+    pub(super) layout: DiffLayout,
+    pub(super) scroll: usize,
+    /// Whether the current hunk must be scrolled into view.
+    pub(super) follows_hunk: bool,
+    pub(super) message: Option<String>,
+    /// The change whose undo was previewed, so that the next key press does it.
+    pub(super) undo_asked: Option<ChangeId>,
+    pub(super) decided: usize,
+    activity: String,
+}
+
+impl<'a> Model<'a> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        reviewer: Reviewer,
+        is_selected: &'a dyn Fn(&StoredProposal) -> bool,
+    ) -> Self {
+        let mut model = Self {
+            workspace,
+            reviewer,
+            is_selected,
+            tab: Tab::Review,
+            queue: Vec::new(),
+            pending: 0,
+            queue_at: 0,
+            proposal: None,
+            drafts: HashMap::new(),
+            history: Vec::new(),
+            history_at: 0,
+            change: None,
+            search: String::new(),
+            prompt: None,
+            is_help_shown: false,
+            layout: DiffLayout::Auto,
+            scroll: 0,
+            follows_hunk: false,
+            message: None,
+            undo_asked: None,
+            decided: 0,
+            activity: workspace.activity().unwrap_or_default(),
+        };
+        model.reload();
+        model
+    }
+
+    /// Reads the journal again if something happened.
+    pub(super) fn refresh(&mut self) {
+        let now = self.workspace.activity().unwrap_or_default();
+        if now != self.activity {
+            self.activity = now;
+            self.reload();
+        }
+    }
+
+    /// Reads the journal again. What is shown stays, if it is still there.
+    pub(super) fn reload(&mut self) {
+        let shown = self.proposal.as_ref().map(|open| open.found.id);
+        let shown_change = self.change.as_ref().map(|open| open.entry.summary.id);
+        let pending = self.workspace.proposals().unwrap_or_default();
+        self.pending = pending.len();
+        let is_listed = |found: &StoredProposal| {
+            let paths = found.proposal.files.iter().map(|file| file.path.as_str());
+            (self.is_selected)(found)
+                && matches(&self.search, &found.proposal.origin, found.proposal.description.as_deref(), paths)
+        };
+        self.queue = pending.into_iter().filter(is_listed).collect();
+        let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
+        let is_listed = |change: &Summary| {
+            let paths =
+                change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
+            matches(
+                &self.search,
+                &change.origin,
+                change.description.as_deref(),
+                paths.map(|path| path.as_str()),
+            )
+        };
+        self.history =
+            self.workspace.log(&filter).unwrap_or_default().into_iter().filter(is_listed).collect();
+        let at = shown.and_then(|id| self.queue.iter().position(|found| found.id == id));
+        if let (None, Some(id)) = (at, shown)
+            && self.message.is_none()
+        {
+            self.message = Some(format!("{id} was decided elsewhere"));
+        }
+        self.queue_at = at.unwrap_or(self.queue_at).min(self.queue.len().saturating_sub(1));
+        let at = shown_change.and_then(|id| self.history.iter().position(|change| change.id == id));
+        self.history_at = at.unwrap_or(0);
+        self.open_selected();
+    }
+
+    /// Moves to another proposal or change.
+    pub(super) fn select(&mut self, step: isize) {
+        match self.tab {
+            Tab::Review => {
+                self.queue_at =
+                    self.queue_at.saturating_add_signed(step).min(self.queue.len().saturating_sub(1));
+            }
+            Tab::History => {
+                self.history_at =
+                    self.history_at.saturating_add_signed(step).min(self.history.len().saturating_sub(1));
+            }
+            Tab::Statistics => {}
+        }
+        self.undo_asked = None;
+        self.open_selected();
+    }
+
+    /// Opens what the lists point to.
+    fn open_selected(&mut self) {
+        self.keep_draft();
+        let before = self.proposal.as_ref().map(|open| (open.found.id, open.current));
+        let id = self.queue.get(self.queue_at).map(|found| found.id);
+        self.proposal = id.and_then(|id| {
+            let drafts = self.drafts.get(&id).cloned();
+            let mut open = OpenProposal::read(self.workspace, id, drafts)?;
+            open.current = before.filter(|(shown, _)| *shown == id).map_or(0, |(_, current)| current);
+            Some(open)
+        });
+        if before.map(|(id, _)| id) != id && self.tab == Tab::Review {
+            self.scroll = 0;
+        }
+        let change = self.history.get(self.history_at).map(|change| change.id);
+        if self.change.as_ref().map(|open| open.entry.summary.id) != change && self.tab == Tab::History {
+            self.scroll = 0;
+        }
+        self.change = change.and_then(|id| OpenChange::read(self.workspace, id));
+    }
+
+    fn keep_draft(&mut self) {
+        if let Some(open) = &self.proposal {
+            self.drafts.insert(open.found.id, open.choices.clone());
+        }
+    }
+
+    /// Moves to another hunk of the proposal.
+    pub(super) fn select_hunk(&mut self, step: isize) {
+        if let Some(open) = &mut self.proposal {
+            open.current = open.current.saturating_add_signed(step).min(open.hunks.len().saturating_sub(1));
+            self.follows_hunk = true;
+        }
+    }
+
+    pub(super) fn set_search(&mut self, text: String) {
+        self.search = text;
+        self.reload();
+    }
+}
+
+/// Whether a search finds something with these properties.
+fn matches<'a>(
+    search: &str,
+    origin: &Origin,
+    description: Option<&str>,
+    mut paths: impl Iterator<Item = &'a str>,
+) -> bool {
+    let search = search.to_lowercase();
+    let contains = |text: &str| text.to_lowercase().contains(&search);
+    search.is_empty()
+        || contains(&origin.session)
+        || origin.agent.as_deref().is_some_and(contains)
+        || description.is_some_and(contains)
+        || paths.any(contains)
+}
+
+impl OpenProposal {
+    fn read(workspace: &Workspace, id: ProposalId, draft: Option<Vec<Choice>>) -> Option<Self> {
+        let found = workspace.proposal(id).ok().flatten()?;
+        let hunks = found.proposal.hunks();
+        let view = |hunk: &ProposalHunk| HunkView::parse(found.proposal.hunk_diff(hunk), hunk.path.as_str());
+        let views: Vec<HunkView> = hunks.iter().map(view).collect();
+        let initial = |hunk: &ProposalHunk| {
+            let rejected = found.rejected_hunks.iter().find(|rejected| rejected.hunk == hunk.number);
+            match rejected {
+                Some(rejected) => Choice::RejectedBefore(rejected.reason.clone().unwrap_or_default()),
+                None => Choice::Open,
+            }
+        };
+        let mut choices: Vec<Choice> = hunks.iter().map(initial).collect();
+        for (choice, kept) in choices.iter_mut().zip(draft.unwrap_or_default()) {
+            if *choice == Choice::Open {
+                *choice = kept;
+            }
+        }
+        let (notes, is_awaited) = (notes_about(workspace, &found), workspace.is_decision_awaited(id));
+        Some(Self { found, hunks, views, choices, current: 0, notes, is_awaited })
+    }
+}
+
+/// What differs from the request or from when the proposal was made.
+fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String> {
+    let report = revert::preview(workspace, found.id);
+    let mut notes = Vec::new();
+    if matches!(report.status(), Status::Refused | Status::Invalid) {
+        notes.push(format!("Cannot be applied now: {}", report.message));
+        notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));
+    }
+    notes.extend(report.warnings.iter().filter(|warning| warning.contains("carried over")).cloned());
+    let differences = found.proposal.files.iter().flat_map(|file| &file.notes);
+    notes.extend(differences.map(|note| format!("Found with differences: {note}")));
+    notes.iter().map(|note| escape_controls(note)).collect()
+}
+
+impl OpenChange {
+    fn read(workspace: &Workspace, id: ChangeId) -> Option<Self> {
+        let entry = workspace.change(id).ok().flatten()?;
+        let mut views = Vec::new();
+        for (file, text) in entry.summary.files.iter().zip(split_files(&entry.diff)) {
+            let path = file.path_after.as_ref().or(file.path_before.as_ref());
+            let path = path.map_or("", |path| path.as_str());
+            views.extend(
+                split_hunks(text).into_iter().map(|hunk| (path.to_owned(), HunkView::parse(hunk, path))),
+            );
+        }
+        Some(Self { entry, views })
+    }
+}
