@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CancelledNotificationParam, ClientResult, ElicitRequest, InputRequest, InputRequests,
-    InputRequiredResult, InputResponses, RequestId, ServerRequest,
+    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
+    InputRequests, InputRequiredResult, InputResponses, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
 use slipstitch::Workspace;
@@ -16,7 +16,10 @@ use slipstitch::core::ports::journal::{Proposal, ProposalId};
 
 use super::{Call, Response, internal_error};
 use crate::approval::approver::CallApprover;
-use crate::approval::form::{AnswerTime, approval_form, read_form, read_form_value};
+use crate::approval::form::{
+    AnswerTime, approval_form, decision_form, read_form, read_form_value, read_reason, reason_form,
+    wants_to_explain,
+};
 use crate::approval::request_state::{RequestStateError, Subject, hash_part};
 use crate::approval::{self, ApprovalOutcome};
 use crate::call_queue::Turn;
@@ -136,13 +139,33 @@ impl Call {
         }
     }
 
-    /// Shows a form and waits for the user.
+    /// Asks the user for a decision, and for the reason of a rejection if the user wants to give one.
     async fn show_form(&self, message: String) -> Result<FormVerdict, ErrorData> {
-        let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
+        let form = decision_form(message).map_err(internal_error)?;
+        let (result, after) = match self.wait_for_form(form).await {
+            Ok(answer) => answer,
+            Err(outcome) => return Ok(FormVerdict { outcome, ..self.undecided() }),
+        };
+        let by = self.caller.approver_name(Some(after));
+        let mut outcome = read_form(&result, self.answer_time(after));
+        if wants_to_explain(&result) {
+            let form = reason_form().map_err(internal_error)?;
+            // The decision stands if this form is not answered.
+            let reason = self.wait_for_form(form).await.ok().and_then(|(result, _)| read_reason(&result));
+            outcome = ApprovalOutcome::Rejected { reason };
+        }
+        Ok(FormVerdict { outcome, by })
+    }
+
+    /// Shows a form and waits for the answer and how long it took; otherwise what came instead of it.
+    async fn wait_for_form(
+        &self,
+        form: ElicitRequestParams,
+    ) -> Result<(ElicitResult, Duration), ApprovalOutcome> {
         let timeout = PeerRequestOptions::with_timeout(self.server.options.approval_timeout);
-        let request = ServerRequest::ElicitRequest(form);
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
         let Ok(request) = self.caller.peer.send_request_with_option(request, timeout).await else {
-            return Ok(self.undecided());
+            return Err(ApprovalOutcome::Undecided);
         };
         let shown_at = Instant::now();
         let id = request.id.clone();
@@ -151,17 +174,15 @@ impl Call {
             biased;
             () = self.caller.cancelled.cancelled() => ApprovalOutcome::of_cancelled_call(&self.server.closing),
             response = request.await_response() => {
-                let after = shown_at.elapsed();
-                let outcome = match response {
-                    Ok(ClientResult::ElicitResult(result)) => read_form(&result, self.answer_time(after)),
-                    Ok(_) | Err(_) => ApprovalOutcome::Undecided,
+                return match response {
+                    Ok(ClientResult::ElicitResult(result)) => Ok((result, shown_at.elapsed())),
+                    Ok(_) | Err(_) => Err(ApprovalOutcome::Undecided),
                 };
-                return Ok(FormVerdict { outcome, by: self.caller.approver_name(Some(after)) });
             }
             () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
         };
         self.withdraw_form(id);
-        Ok(FormVerdict { outcome, ..self.undecided() })
+        Err(outcome)
     }
 
     /// The verdict of a form that was not answered.
