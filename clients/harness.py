@@ -17,6 +17,12 @@ TORTURE = os.environ.get("TORTURE", str(TARGET / "debug" / "torture"))
 # In seconds.
 TIMEOUT = 60
 
+# Every dialect.
+DIALECTS = (
+    "native", "forge", "phoenix", "agent-q", "xzatoma", "nexus3", "claude", "codex", "gemini", "qwen", "opencode", "cline", "roo",
+    "zed", "cursor", "copilot", "copilot-cli", "goose", "openhands", "aider", "hashline",
+)
+
 CLIENT_INFO = {"name": "slipstitch-clients", "version": "1"}
 # The `_meta` of a stateless request.
 STATELESS_META = {

@@ -14,12 +14,8 @@ import sys
 
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
 
-from harness import PROGRAM, Root, check
+from harness import DIALECTS, PROGRAM, Root, check
 
-DIALECTS = (
-    "native", "forge", "phoenix", "agent-q", "xzatoma", "nexus3", "claude", "codex", "gemini", "qwen", "opencode", "cline", "roo",
-    "zed", "cursor", "copilot", "copilot-cli", "goose", "openhands", "aider", "hashline",
-)
 EDIT = {"path": "a.txt", "old_text": "one", "new_text": "1"}
 
 

@@ -1,5 +1,5 @@
-"""Drives agent hosts and frameworks with a scripted model: install, connect, edit, refusal, protected path, parallel calls,
-uninstall.
+"""Drives agent hosts and frameworks with a scripted model: install, connect, `doctor`, edit, refusal, protected path, parallel
+calls, uninstall.
 
 Hosts come from the npm registry by name, frameworks from PyPI, into the cache folder. Each runs in a temporary home. One
 that cannot be installed is listed with the reason. With --table, the tokens that the model saw are written to docs/mcp.md."""
@@ -23,27 +23,33 @@ from harness import PROGRAM, TARGET  # noqa: E402
 from hosts import HOSTS  # noqa: E402
 from model import Model  # noqa: E402
 from table import write_table  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 # In seconds; a host takes a few of them unless the machine is busy.
 TIMEOUT = int(os.environ.get("HOST_TIMEOUT", "240"))
 PROMPT = "Follow the script."
+EDIT, REFUSED, PROTECTED, PARALLEL = range(4)
+PROTECTED_FILE = ".github/workflows/ci.yml"
 FILES = {
     "notes.txt": "one\ntwo\nthree\n",
     "left.txt": "left = 1\n",
     "right.txt": "right = 1\n",
-    ".github/workflows/ci.yml": "on: push\n",
+    "both.txt": "first = 1\nmiddle\nlast = 1\n",
+    PROTECTED_FILE: "on: push\n",
 }
-EDIT, REFUSED, PROTECTED, PARALLEL = range(4)
 SCRIPT = [
     [("edit_file", {"path": "notes.txt", "old_text": "two\n", "new_text": "TWO\n"})],
     [("edit_file", {"path": "notes.txt", "old_text": "missing\n", "new_text": "x\n"})],
-    [("edit_file", {"path": ".github/workflows/ci.yml", "old_text": "push", "new_text": "pull_request"})],
+    [("edit_file", {"path": PROTECTED_FILE, "old_text": "push", "new_text": "pull_request"})],
     [
         ("edit_file", {"path": "left.txt", "old_text": "left = 1", "new_text": "left = 2"}),
         ("edit_file", {"path": "right.txt", "old_text": "right = 1", "new_text": "right = 2"}),
+        ("edit_file", {"path": "both.txt", "old_text": "first = 1", "new_text": "first = 2"}),
+        ("edit_file", {"path": "both.txt", "old_text": "last = 1", "new_text": "last = 2"}),
     ],
     "The script is done.",
 ]
+FORM_SCRIPT = [SCRIPT[PROTECTED], "The script is done."]
 
 
 class Failed(Exception):
@@ -102,7 +108,7 @@ def slipstitch(command, sandbox):
 class Sandbox:
     """A temporary home, a project and a model."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, script):
         self.home, self.project = folder / "home", folder / "project"
         self.home.mkdir()
         self.project.mkdir()
@@ -113,7 +119,7 @@ class Sandbox:
         git = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost"]
         for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "start"]):
             subprocess.run([*git, *arguments], cwd=self.project, check=True, capture_output=True)
-        self.model = Model(SCRIPT)
+        self.model = Model(script)
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(self.home), "TERM": "dumb", "CI": "1", "NO_COLOR": "1",
             "LANG": "C.UTF-8", "NO_PROXY": "127.0.0.1,localhost", "npm_config_update_notifier": "false",
@@ -130,20 +136,21 @@ class Sandbox:
         check(set(results) >= {EDIT, REFUSED, PROTECTED, PARALLEL}, f"the script did not end; {seen}")
         refusal = results[REFUSED][0]
         check("not" in refusal.lower() and "notes.txt" in refusal, f"the model does not see why: {refusal!r}")
-        check(read(".github/workflows/ci.yml") == "on: push\n", "a protected path was changed")
+        check(read(PROTECTED_FILE) == "on: push\n", "a protected path was changed")
         protected = results[PROTECTED][0]
         # Unattended hosts decline the question or have no one to ask, so the change waits.
         told = re.search(r"declin|wait|pending|review|approv", protected, re.IGNORECASE)
         check(told, f"the model does not see what happened to a protected path: {protected!r}")
         check(read("left.txt") == "left = 2\n" and read("right.txt") == "right = 2\n", f"parallel calls; {seen}")
+        check(read("both.txt") == "first = 2\nmiddle\nlast = 2\n", f"parallel calls on one file; {seen}")
         check(len(results[PARALLEL]) >= 1 and all(results[PARALLEL]), f"results of parallel calls: {results[PARALLEL]}")
 
 
 class HostSession(Sandbox):
     """One host."""
 
-    def __init__(self, host, program, folder):
-        super().__init__(folder)
+    def __init__(self, host, program, folder, script=SCRIPT):
+        super().__init__(folder, script)
         self.host, self.program = host, program
         self.host.prepare(self.home, self.project, self.model)
         node = pathlib.Path(shutil.which("node") or "node").parent
@@ -167,8 +174,28 @@ class HostSession(Sandbox):
         check(self.settings() == before, "uninstall right after install did not restore every byte")
         slipstitch([*install, *self.host.install_flags], self)
         self.check_connected()
+        self.check_doctor()
         self.check_script([self.program, *self.host.command(PROMPT)])
         return self.check_uninstall(before)
+
+    def check_form(self):
+        """Approves a change of a protected path in the host's own form, at a terminal."""
+        slipstitch(["mcp", "install", "--client", self.host.client, "--command", PROGRAM, *self.host.install_flags], self)
+        environment = {name: value for name, value in self.environment.items() if name != "CI"}
+        changed = lambda: "pull_request" in (self.project / PROTECTED_FILE).read_text()
+        with Terminal([self.program, *self.host.interactive_command()], self.project, environment) as terminal:
+            terminal.wait_for(lambda: len(terminal.text()) > 100, 30)
+            for _ in range(6):
+                # The server may not be connected yet; then the model has no tools and says so.
+                terminal.press(PROMPT, "\r")
+                if terminal.wait_for(lambda: "Decision" in terminal.text(), 15):
+                    break
+            terminal.read(1)
+            terminal.press(*self.host.approve_keys)
+            check(terminal.wait_for(changed, 30), f"the form did not approve the change: {terminal.text()[-1500:]}")
+            check(terminal.wait_for(lambda: EDIT in self.model.results, 30), "the model got no answer")
+        answer = self.model.results[EDIT][0]
+        check("Changed" in answer, f"the model does not see that the change was made: {answer!r}")
 
     def check_connected(self):
         code, output = self.host_command(*self.host.list_command)
@@ -177,6 +204,15 @@ class HostSession(Sandbox):
             line = next(line for line in output.splitlines() if "slipstitch" in line)
             rest = output[output.index(line):]
             check(self.host.connected in rest and "isconnected" not in rest, f"not connected: {output[-800:]}")
+
+    def check_doctor(self):
+        """`doctor` asks the host. Hosts have 20 seconds to answer, which a busy machine may exceed."""
+        for _ in range(3):
+            _, output = run([PROGRAM, "doctor"], self.project, self.environment)
+            if "did not answer" not in output:
+                break
+        expected = "is connected to the server" if self.host.connected else "lists the server"
+        check(expected in output, f"doctor: {output}")
 
     def check_uninstall(self, before):
         """Uninstalls. The files that the host rewrote may differ, but not in what they say about servers."""
@@ -202,8 +238,20 @@ def drive_host(host, cache, folder):
     try:
         package = json.loads((program.parent.parent / host.package / "package.json").read_text())
         uninstalled = session.run()
+        if host.approve_keys:
+            check_form(host, program, folder / "terminal")
         tools = slipstitch_tools(session.model.tool_list)
         return row(host.client, package["version"], session.model, tools, uninstalled)
+    finally:
+        session.model.close()
+
+
+def check_form(host, program, folder):
+    """Runs the check with the host's form in a sandbox of its own."""
+    folder.mkdir()
+    session = HostSession(host, program, folder, FORM_SCRIPT)
+    try:
+        session.check_form()
     finally:
         session.model.close()
 
@@ -211,7 +259,7 @@ def drive_host(host, cache, folder):
 def drive_framework(name, cache, folder):
     """Runs the script with one framework; a row for the table."""
     python = install_framework(name, cache)
-    sandbox = Sandbox(folder)
+    sandbox = Sandbox(folder, SCRIPT)
     try:
         server = [PROGRAM, "--state-dir", str(folder / "state"), "mcp"]
         sandbox.check_script([python, HERE / "frameworks.py", name, f"{sandbox.model.url}/v1", PROMPT, *server])

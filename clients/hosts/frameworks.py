@@ -125,7 +125,7 @@ FRAMEWORKS = {
     "openai-agents": (openai_agents, ["openai-agents"]),
     "pydantic-ai-slim": (pydantic_ai, ["pydantic-ai-slim[mcp,openai]"]),
     "langchain-mcp-adapters": (langchain, ["langchain-mcp-adapters", "langchain", "langchain-openai"]),
-    "smolagents": (smolagents, ["smolagents[mcp,openai]"]),
+    "smolagents": (smolagents, ["smolagents[mcp,openai]", "mcp<2"]),
     "agno": (agno, ["agno", "fastmcp", "openai"]),
     "fastmcp": (fastmcp, ["fastmcp", "openai"]),
 }

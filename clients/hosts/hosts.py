@@ -12,6 +12,8 @@ class Host:
     list_command = ("mcp", "list")
     # What `install` needs so that the host edits unattended.
     install_flags = ("--allow-edits",)
+    # The keys that approve a change in the host's form; None if it shows none.
+    approve_keys = None
 
     def prepare(self, home, project, model):
         """Writes the host's settings, without the server."""
@@ -22,10 +24,16 @@ class Host:
     def command(self, prompt):
         raise NotImplementedError
 
+    def interactive_command(self):
+        """The arguments for a session at a terminal."""
+        return []
+
 
 class Codex(Host):
     client, package, program = "codex", "@openai/codex", "codex"
     connected = None
+    install_flags = ()
+    approve_keys = ("\r",)
 
     def prepare(self, home, project, model):
         folder = home / ".codex"
@@ -115,16 +123,25 @@ class Copilot(Host):
 
 class Claude(Host):
     client, package, program = "claude-code", "@anthropic-ai/claude-code", "claude"
+    # Opens the list of decisions, chooses the first, and submits the form.
+    approve_keys = ("\x1b[C", "\r", "\r")
 
     def prepare(self, home, project, model):
-        (home / ".claude.json").write_text('{\n  "hasCompletedOnboarding": true\n}\n')
+        settings = {
+            "hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": ["x"], "rejected": []},
+            "projects": {str(project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+        }
+        (home / ".claude.json").write_text(json.dumps(settings, indent=2) + "\n")
 
     def environment(self, model):
         return {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false"}
 
     def command(self, prompt):
-        return ["-p", prompt, "--model", "claude-sonnet-4-5"]
+        return ["-p", prompt, *self.interactive_command()]
+
+    def interactive_command(self):
+        return ["--model", "claude-sonnet-4-5"]
 
 
 HOSTS = [Claude(), Codex(), Copilot(), Gemini(), Qwen(), OpenCode()]

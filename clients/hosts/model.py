@@ -116,7 +116,9 @@ class Model:
         if isinstance(turn, str):
             # smolagents wants its end as a call.
             return [("final_answer", {"answer": turn})] if "final_answer" in tools else turn
-        return [(self.full_name(tools, tool) or tool, arguments) for tool, arguments in turn]
+        named = [(self.full_name(tools, tool) or tool, arguments) for tool, arguments in turn]
+        # Some hosts make every field required, and a model sends null for those that it does not need.
+        return [(name, {**dict.fromkeys(required_fields(tool_list, name)), **arguments}) for name, arguments in named]
 
     @staticmethod
     def full_name(tools, tool):
@@ -290,6 +292,18 @@ def text_of(content):
     if isinstance(content, dict) and "content" in content:
         return text_of(content["content"])
     return json.dumps(content)
+
+
+def required_fields(tool_list, name):
+    """The fields that a tool needs, as the host lists it."""
+    for tool in tool_list or []:
+        if "functionDeclarations" in tool:
+            return required_fields(tool["functionDeclarations"], name)
+        tool = tool.get("function", tool)
+        if tool.get("name") == name:
+            schemas = (tool.get(key) for key in ("parameters", "input_schema", "parametersJsonSchema"))
+            return next((schema.get("required", []) for schema in schemas if schema), [])
+    return []
 
 
 def text_batches(messages):

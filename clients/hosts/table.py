@@ -41,7 +41,9 @@ def write_table(rows, cache):
         if "reason" in row:
             lines.append(f"| {row['host']} | not run: {row['reason']} | | | | |")
             continue
-        texts = [json.dumps(row["tools"]) if row["tools"] else "", *(row["results"][turn][0] for turn in range(3))]
+        # As it is sent, without spaces.
+        tools = json.dumps(row["tools"], ensure_ascii=False, separators=(",", ":")) if row["tools"] else ""
+        texts = [tools, *(row["results"][turn][0] for turn in range(3))]
         tools, *answers = count_tokens(texts, cache)
         cells = [f"{row['host']} {row['version']}", tools or "–", *answers, row["uninstall"]]
         lines.append("| " + " | ".join(map(str, cells)) + " |")

@@ -105,6 +105,8 @@ pub struct Dialect {
     pub moved_fields: &'static [MovedFields],
     /// Fields that are accepted under another name.
     pub other_names: &'static [OtherName],
+    /// Rewrites a call in an older form of a tool as one in the current form, before its fields are checked.
+    pub modernize: fn(&Tool, &mut Value),
     /// The hint phrases for callers of a tool.
     pub phrases: fn(&Tool) -> HintPhrases,
     /// A valid example that resembles an invalid call.
@@ -318,6 +320,7 @@ impl Dialect {
         guidelines: None,
         moved_fields: &[],
         other_names: &[],
+        modernize: |_, _| {},
         phrases: |_| HintPhrases::NONE,
         example: |tool, _| tool.example,
         file_field: None,
@@ -387,6 +390,7 @@ impl Dialect {
         let mut call = arguments::wrap_bare_text(call, tool, &mut warnings);
         self.drop_empty_moved_fields(tool, &mut call);
         arguments::rename_fields(&mut call, tool, self)?;
+        (self.modernize)(tool, &mut call);
         let fields = arguments::repair_arguments(call, schema, tool.empty_is_value, &mut warnings);
         let checked = arguments::check(&fields, schema, tool, self);
         checked.map_err(|error| self.with_file(error, &fields, roots))?;

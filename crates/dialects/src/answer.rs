@@ -8,7 +8,8 @@ use slipstitch_core::report::{Action, FileReport, plain_text, truncate_diff};
 /// How many places are named in a sentence.
 const MAX_PLACES: usize = 3;
 
-/// Renders what happened. A change that is not exactly what was asked for is shown as a diff.
+/// Renders what happened. A change that is not exactly what was asked for is shown as a diff, and so is an undo, whose
+/// caller has not sent the text.
 pub(crate) fn render(input: &RenderInput<'_>) -> Rendered {
     let report = input.report;
     if report.status() != Status::Applied {
@@ -16,8 +17,11 @@ pub(crate) fn render(input: &RenderInput<'_>) -> Rendered {
     }
     let mut out: Vec<String> = report.files.iter().map(describe_change).collect();
     out.extend(report.warnings.iter().map(|warning| format!("Note: {warning}")));
-    let mut edits = report.files.iter().flat_map(|file| &file.edits);
-    if edits.any(|edit| edit.rung > Rung::Exact)
+    let is_unknown = |file: &FileReport| {
+        let is_undo = file.action == Action::Modified && file.edits.is_empty();
+        is_undo || file.edits.iter().any(|edit| edit.rung > Rung::Exact)
+    };
+    if report.files.iter().any(is_unknown)
         && let Some(diff) = &report.diff
     {
         out.push(truncate_diff(diff).trim_end_matches('\n').to_owned());

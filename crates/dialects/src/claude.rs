@@ -181,6 +181,10 @@ struct Read {
     /// Number of lines to show.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// Pages of a PDF; has no effect here.
+    #[schemars(extend("x-unlisted" = true))]
+    #[expect(dead_code, reason = "accepted, because models that know the tool send it")]
+    pages: Option<String>,
 }
 
 impl StringEdit {

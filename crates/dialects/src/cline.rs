@@ -99,7 +99,11 @@ impl Described for WriteToFile {
     const SPEC: Spec = Spec {
         name: "write_to_file",
         example: r#"{"path": "notes/todo.md", "content": "- first\n"}"#,
-        fields: &[path("path"), content("content")],
+        fields: &[
+            path("path"),
+            content("content"),
+            Field::new("line_count", Role::Unused("integer"), "Has no effect here.").unlisted(),
+        ],
         ..Spec::WRITE
     };
 }

@@ -184,7 +184,7 @@ impl Described for View {
         fields: &[
             path("path"),
             Field::new("view_range", Role::Range, "The first and the last line; -1 is the end.").optional(),
-            Field::new("forceReadLargeFiles", Role::Unused, "Has no effect here.").optional(),
+            Field::new("forceReadLargeFiles", Role::Unused("boolean"), "Has no effect here.").optional(),
         ],
         ..Spec::READ
     };

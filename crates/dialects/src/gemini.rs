@@ -2,7 +2,7 @@
 
 use crate::answer;
 use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, content, new, old, path, tool};
-use slipstitch_core::dialect::{Dialect, Tool};
+use slipstitch_core::dialect::{Dialect, OtherName, Tool};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::plan::LinePrefix;
 
@@ -13,6 +13,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tools: &[tool::<Replace>(), tool::<WriteFile>(), tool::<ReadFile>()],
     guide: "Read a file with read_file before you change it with replace. `old_string` must occur exactly once, unless \
             `allow_multiple` is set.",
+    other_names: &[OtherName { tool: "read_file", other: "absolute_path", field: "file_path" }],
     phrases: |_: &Tool| HintPhrases {
         old: "`old_string`",
         all: Some("set `allow_multiple`"),
@@ -70,6 +71,8 @@ impl Described for ReadFile {
             path("file_path"),
             Field::new("start_line", Role::First, "The first line, from 1.").optional(),
             Field::new("end_line", Role::Last, "The last line (inclusive).").optional(),
+            Field::new("offset", Role::FirstFromZero, "The first line, counting from 0.").unlisted(),
+            Field::new("limit", Role::Limit, "How many lines.").unlisted(),
         ],
         ..Spec::READ
     };

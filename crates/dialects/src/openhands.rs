@@ -6,11 +6,9 @@ use serde_json::Value;
 
 use crate::answer;
 use crate::claude::commands::{self, Command, parse_command};
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, OtherName, RenderInput, Rendered, Tool, schema};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, OtherName, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
-use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::{Operation, ParseError, Plan};
-use slipstitch_core::report::{Action, snippet};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -26,7 +24,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ..HintPhrases::NONE
     },
     example: |_, call| commands::example(call),
-    render,
+    render: answer::render,
     ..Dialect::PLAIN
 };
 
@@ -79,19 +77,4 @@ fn parse(mut arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         }
     }
     Ok(plan)
-}
-
-/// A changed file is shown as numbered lines around the change.
-fn render(input: &RenderInput<'_>) -> Rendered {
-    let (report, rendered) = (input.report, answer::render(input));
-    let is_edited = report.files.iter().all(|file| file.action == Action::Modified);
-    match &report.diff {
-        Some(diff) if report.status() == Status::Applied && is_edited => {
-            let mut out: Vec<String> = report.files.iter().map(answer::describe_change).collect();
-            out.push(snippet(diff));
-            out.extend(report.warnings.iter().map(|warning| format!("Note: {warning}")));
-            out.join("\n").into()
-        }
-        _ => rendered,
-    }
 }

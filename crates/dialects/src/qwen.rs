@@ -3,7 +3,7 @@
 use crate::answer;
 use crate::gemini::WriteFile;
 use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, all, new, old, path, tool};
-use slipstitch_core::dialect::Dialect;
+use slipstitch_core::dialect::{Dialect, OtherName};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::plan::LinePrefix;
 
@@ -14,6 +14,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     tools: &[tool::<Edit>(), tool::<WriteFile>(), tool::<ReadFile>()],
     guide: "Read a file with read_file before you change it with edit. `old_string` must occur exactly once, unless \
             `replace_all` is set.",
+    other_names: &[OtherName { tool: "read_file", other: "absolute_path", field: "file_path" }],
     phrases: |_| HintPhrases {
         old: "`old_string`",
         all: Some("set `replace_all`"),
@@ -53,6 +54,7 @@ impl Described for ReadFile {
             path("file_path"),
             Field::new("offset", Role::FirstFromZero, "The first line, counting from 0.").optional(),
             Field::new("limit", Role::Limit, "How many lines.").optional(),
+            Field::new("pages", Role::Unused("string"), "Pages of a PDF; has no effect here.").unlisted(),
         ],
         ..Spec::READ
     };

@@ -1,10 +1,16 @@
 //! The `roo` dialect: the edit tools of Roo Code.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::answer;
 use crate::cline::WriteToFile;
-use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, all, new, old, path, tool};
-use slipstitch_core::dialect::Dialect;
+use crate::spec::{
+    Action, Described, EmptyOld, Field, Paths, Role, Spec, all, edit_plan, new, old, path, resolve_path, tool,
+};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, read, schema};
 use slipstitch_core::hint::HintPhrases;
+use slipstitch_core::plan::{InsertAfter, Operation, ParseError, Plan};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -17,8 +23,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         tool::<WriteToFile>(),
         tool::<ApplyPatch>(),
     ],
-    // A model that knows it finds `edit` in the list, which takes the same fields.
-    unlisted: &[tool::<SearchReplace>()],
+    // A model that knows `search_replace` finds `edit` in the list, which takes the same fields.
+    unlisted: &[tool::<SearchReplace>(), INSERT_CONTENT],
     guide: "Change files with apply_diff or edit: the text to replace must occur exactly once, or its line must be given. \
             All changes of a call are applied or none.",
     phrases: |tool| HintPhrases {
@@ -94,6 +100,36 @@ impl Described for SearchReplace {
         fields: &[path("file_path"), old("old_string"), new("new_string")],
         ..Spec::REPLACE
     };
+}
+
+/// The older tool for insertions.
+const INSERT_CONTENT: Tool = Tool {
+    name: "insert_content",
+    aliases: &[],
+    title: "Insert lines",
+    about: "Inserts lines before a line of a file, or at its end.",
+    effect: Effect::Edits,
+    empty_is_value: &[],
+    example: r#"{"path": "a.py", "line": 1, "content": "import sys\n"}"#,
+    schema: schema::of::<InsertContent>,
+    parse: insert_content,
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct InsertContent {
+    /// The file, relative to the root or absolute.
+    path: String,
+    /// The line to insert before, from 1; 0 appends.
+    line: usize,
+    /// The lines to insert.
+    content: String,
+}
+
+fn insert_content(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
+    let fields: InsertContent = read(arguments.fields)?;
+    let after = fields.line.checked_sub(1).map_or(InsertAfter::LastLine, InsertAfter::Line);
+    let path = resolve_path(&fields.path, Paths::InRoot, arguments.roots)?;
+    edit_plan(path, vec![Operation::InsertLines { after, text: fields.content }], arguments.warnings)
 }
 
 struct ApplyPatch;

@@ -104,6 +104,8 @@ pub(crate) struct Field {
     pub(crate) role: Role,
     pub(crate) about: &'static str,
     pub(crate) is_required: bool,
+    /// Whether it is listed by default; other fields are those of older versions.
+    pub(crate) is_listed: bool,
     /// The fields of an item, if it is a list.
     pub(crate) items: &'static [Self],
 }
@@ -127,8 +129,8 @@ pub(crate) enum Role {
     Patch,
     /// What the edit is for, in the caller's words.
     Purpose,
-    /// Something that changes nothing here.
-    Unused,
+    /// Something of this type that changes nothing here.
+    Unused(&'static str),
     /// A list of edits.
     Edits,
     /// The first line to show.
@@ -147,7 +149,8 @@ impl Role {
     fn json_type(self) -> &'static str {
         match self {
             Self::Path | Self::Old | Self::New | Self::Content | Self::Patch | Self::Purpose => "string",
-            Self::All | Self::Unused => "boolean",
+            Self::All => "boolean",
+            Self::Unused(kind) => kind,
             Self::Expected | Self::First | Self::FirstFromZero | Self::Last | Self::Limit => "integer",
             Self::Edits | Self::Range => "array",
         }
@@ -165,12 +168,17 @@ impl Role {
 impl Field {
     /// A required field.
     pub(crate) const fn new(name: &'static str, role: Role, about: &'static str) -> Self {
-        Self { name, role, about, is_required: true, items: &[] }
+        Self { name, role, about, is_required: true, is_listed: true, items: &[] }
     }
 
     /// The same field, but optional.
     pub(crate) const fn optional(self) -> Self {
         Self { is_required: false, ..self }
+    }
+
+    /// The same field, but optional and not listed by default.
+    pub(crate) const fn unlisted(self) -> Self {
+        Self { is_required: false, is_listed: false, ..self }
     }
 
     /// The same field, as a list of items with these fields.
@@ -187,6 +195,9 @@ impl Field {
         let mut schema = json!({ "description": self.about, "type": kind });
         if let Some(minimum) = self.role.minimum() {
             schema["minimum"] = minimum.into();
+        }
+        if !self.is_listed {
+            schema[schema::UNLISTED] = true.into();
         }
         match self.role {
             Role::Edits => schema["items"] = object_schema(self.items),

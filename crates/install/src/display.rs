@@ -14,7 +14,7 @@ const TOML_DATETIME: &str = "$__toml_private_datetime";
 
 /// Fields that say what is started. Text in any other field may be a secret: every host has its own names for
 /// environment variables, headers and tokens, and adds new ones.
-const PUBLIC_FIELDS: &[&str] = &["command", "cmd", "args", "type"];
+const PUBLIC_FIELDS: &[&str] = &["command", "cmd", "args", "type", "source"];
 
 /// The change that adds values, in place of others if there were any.
 pub(crate) fn show_installation(

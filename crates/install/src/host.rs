@@ -83,6 +83,9 @@ pub(crate) enum Approval {
     Unasked,
     /// It asks, or refuses if nobody is there to ask. These additions allow them.
     Allow { otherwise: &'static str, additions: &'static [Extra] },
+    /// The same, but it runs its own edits without asking. So that it does the same with ours, these additions are made
+    /// unless the user wants to be asked. `allowed` says what it does then.
+    AllowByDefault { allowed: &'static str, otherwise: &'static str, additions: &'static [Extra] },
     /// It asks, and only the user can change that, in this way.
     ByHand(&'static str),
 }
@@ -119,11 +122,23 @@ pub(crate) struct ListCommand {
     pub(crate) connects: bool,
 }
 
+/// Whether the host shall ask before it runs the server's edits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EditApproval {
+    /// As it does with its own edits, as far as a setting can say so.
+    #[default]
+    LikeItsOwn,
+    /// It shall not ask.
+    Allow,
+    /// It shall ask.
+    Ask,
+}
+
 /// What the user wants besides the server itself.
 #[derive(Debug, Clone, Default)]
 pub struct Extras {
-    /// Let the server edit without asking.
-    pub allow_edits: bool,
+    /// Whether the host shall ask before edits.
+    pub edits: EditApproval,
     /// Switch the host's own edit tools off.
     pub disable_builtin_edits: bool,
     /// The names of the server's tools, for hosts that allow tools one by one.
@@ -152,21 +167,29 @@ impl Host {
         self.project.is_some()
     }
 
-    /// What the host does about edits unless [`Extras::allow_edits`] is given; `None` if it does not ask.
-    pub fn approval_note(&self) -> Option<String> {
-        match &self.approval {
-            Approval::Unasked => None,
-            Approval::Allow { otherwise, .. } => Some(format!(
+    /// What the host does about edits after an installation; `None` if there is nothing to say.
+    pub fn approval_note(&self, edits: EditApproval) -> Option<String> {
+        let offer = |otherwise: &str| {
+            format!(
                 "{otherwise} With `--allow-edits` it runs Slipstitch's edits unasked; Slipstitch itself still asks about protected paths."
-            )),
-            Approval::ByHand(note) => Some((*note).into()),
+            )
+        };
+        match (&self.approval, edits) {
+            (Approval::Unasked, _) | (_, EditApproval::Allow) => None,
+            (Approval::AllowByDefault { allowed, .. }, EditApproval::LikeItsOwn) => {
+                Some(format!("{allowed} `--ask-for-edits` changes that."))
+            }
+            (Approval::Allow { otherwise, .. } | Approval::AllowByDefault { otherwise, .. }, _) => {
+                Some(offer(otherwise))
+            }
+            (Approval::ByHand(note), _) => Some((*note).into()),
         }
     }
 
     /// Why an installation with these extras does less than they ask for; one line each.
     pub fn unsupported_extras(&self, extras: &Extras) -> Vec<String> {
         let mut notes = Vec::new();
-        if let (true, Approval::ByHand(note)) = (extras.allow_edits, &self.approval) {
+        if let (EditApproval::Allow, Approval::ByHand(note)) = (extras.edits, &self.approval) {
             notes.push(format!("`--allow-edits` changes nothing here. {note}"));
         }
         if let (true, BuiltinEdits::ByHand(note)) = (extras.disable_builtin_edits, &self.builtin_edits) {
@@ -178,7 +201,8 @@ impl Host {
     /// What these extras add besides the server.
     pub(crate) fn extras(&self, extras: &Extras) -> Vec<&'static Extra> {
         let allow: &'static [Extra] = match &self.approval {
-            Approval::Allow { additions, .. } if extras.allow_edits => additions,
+            Approval::Allow { additions, .. } if extras.edits == EditApproval::Allow => additions,
+            Approval::AllowByDefault { additions, .. } if extras.edits != EditApproval::Ask => additions,
             _ => &[],
         };
         let off: &'static [Extra] = match &self.builtin_edits {
@@ -305,7 +329,8 @@ mod tests {
             for settings in std::iter::once(&host.user).chain(&host.project) {
                 assert!(parse(settings.entry).is_object(), "{}", host.id);
             }
-            let all = Extras { allow_edits: true, disable_builtin_edits: true, tools: vec!["t".into()] };
+            let all =
+                Extras { edits: EditApproval::Allow, disable_builtin_edits: true, tools: vec!["t".into()] };
             for extra in host.extras(&all) {
                 match extra {
                     Extra::EntryField(_, value) | Extra::Fields { value, .. } => {
@@ -320,13 +345,20 @@ mod tests {
     #[test]
     fn notes_are_one_line_and_name_the_flag_that_works() {
         for host in HOSTS {
-            let all = Extras { allow_edits: true, disable_builtin_edits: true, tools: vec![] };
-            let notes = host.approval_note().into_iter().chain(host.unsupported_extras(&all));
+            let all = Extras { edits: EditApproval::Allow, disable_builtin_edits: true, tools: vec![] };
+            let notes = [EditApproval::LikeItsOwn, EditApproval::Ask].into_iter();
+            let notes =
+                notes.filter_map(|edits| host.approval_note(edits)).chain(host.unsupported_extras(&all));
             for note in notes.chain([host.next_step.to_owned()]) {
                 assert!(note.ends_with('.') && !note.contains('\n'), "{}: {note}", host.id);
             }
-            let offers = host.approval_note().is_some_and(|note| note.contains("--allow-edits"));
-            assert_eq!(offers, matches!(host.approval, Approval::Allow { .. }), "{}", host.id);
+            let offers =
+                |edits, flag| host.approval_note(edits).is_some_and(|note: String| note.contains(flag));
+            let is_allowed = matches!(host.approval, Approval::AllowByDefault { .. });
+            let is_offered = matches!(host.approval, Approval::Allow { .. });
+            assert_eq!(offers(EditApproval::LikeItsOwn, "--allow-edits"), is_offered, "{}", host.id);
+            assert_eq!(offers(EditApproval::LikeItsOwn, "--ask-for-edits"), is_allowed, "{}", host.id);
+            assert_eq!(offers(EditApproval::Ask, "--allow-edits"), is_offered || is_allowed, "{}", host.id);
         }
     }
 

@@ -112,7 +112,8 @@ pub static HOSTS: &[Host] = &[
         }),
         traces: Traces { programs: &["codex"], paths: &["{CODEX_HOME:~/.codex}"] },
         next_step: "Start a new session; `/mcp` lists the servers. Codex reads a project's file only if the project is trusted.",
-        approval: Approval::Allow {
+        approval: Approval::AllowByDefault {
+            allowed: "Codex runs Slipstitch's edits without asking, as it runs its own, so that `codex exec` can edit too.",
             otherwise: "Codex asks before edits, and `codex exec` refuses them.",
             additions: &[Extra::EntryField("default_tools_approval_mode", r#""approve""#)],
         },

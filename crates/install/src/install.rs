@@ -39,12 +39,12 @@ pub struct Request {
     pub on_conflict: OnConflict,
 }
 
-/// An entry that is not written yet.
+/// What belongs in a file and is not written yet.
 #[derive(Debug, Clone)]
 pub struct Preview {
-    /// The settings file it belongs in.
+    /// The settings file.
     pub file: PathBuf,
-    /// The entry as the only content of a file.
+    /// The entry, and what else belongs in the file, as its only content.
     pub entry: String,
 }
 
@@ -108,13 +108,14 @@ struct Edit {
 }
 
 impl Target {
-    /// The entry that [`Target::install`] would write, and the file it would write it to.
-    pub fn preview(&self, request: &Request) -> Result<Preview, Error> {
-        let plans = self.plan_files(request)?;
-        let Some(plan) = plans.into_iter().next() else { return Err(Error::NoHome) };
-        let values = plan.additions.iter().map(|addition| (&addition.place, &addition.value));
-        let entry = plan.format.render(values).map_err(Error::Render)?;
-        Ok(Preview { file: plan.file, entry })
+    /// What [`Target::install`] would write to each file; the one with the server comes first.
+    pub fn preview(&self, request: &Request) -> Result<Vec<Preview>, Error> {
+        let preview = |plan: FilePlan| {
+            let values = plan.additions.iter().map(|addition| (&addition.place, &addition.value));
+            let entry = plan.format.render(values).map_err(Error::Render)?;
+            Ok(Preview { file: plan.file, entry })
+        };
+        self.plan_files(request)?.into_iter().map(preview).collect()
     }
 
     /// What [`Target::install`] would change; empty if everything is there already. Nothing is written.

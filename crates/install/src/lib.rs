@@ -75,7 +75,7 @@ mod uninstall;
 pub use error::{Error, Source};
 pub use format::{Format, FormatError};
 pub use health::Health;
-pub use host::{Extras, Host};
+pub use host::{EditApproval, Extras, Host};
 pub use hosts::HOSTS;
 pub use install::{Change, Installed, OnConflict, Preview, Request};
 pub use launch::{Launch, server_args};

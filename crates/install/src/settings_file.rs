@@ -73,6 +73,9 @@ impl SettingsFile {
     /// Opens a file and reads it. A symlink, as in a dotfiles repository, is followed.
     pub(crate) fn open(location: &Path, options: &Options) -> Result<Self, Error> {
         refuse_dangling_link(location)?;
+        if exists(location)? {
+            refuse_special_file(location)?;
+        }
         let file = location.canonicalize().unwrap_or_else(|_| location.to_owned());
         let unusable = |source: crate::error::Source| Error::unusable(&file, source);
         let (folder, name) =
@@ -214,7 +217,18 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Error> {
         return Ok(Vec::new());
     }
     refuse_dangling_link(file)?;
+    refuse_special_file(file)?;
     std::fs::read(file).map_err(|error| Error::unusable(file, error))
+}
+
+/// Refuses what is neither a file nor a link to one. Reading a named pipe would wait for its writer.
+fn refuse_special_file(file: &Path) -> Result<(), Error> {
+    let metadata = file.metadata().map_err(|error| Error::unusable(file, error))?;
+    match metadata.is_file() {
+        true => Ok(()),
+        false if metadata.is_dir() => Err(Error::unusable(file, "it is a directory")),
+        false => Err(Error::unusable(file, "it is not a regular file")),
+    }
 }
 
 /// Refuses a file that is a symlink to nothing, or is below a directory that is one.
@@ -247,5 +261,5 @@ fn origin() -> Origin {
 
 fn current_user() -> Person {
     let user = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    Person { name: user.unwrap_or_else(|| "a person".into()) }
+    Person { name: user.unwrap_or_else(|| "slipstitch mcp install".into()) }
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use slipstitch::core::report::Report;
+use slipstitch::dialects::BUILTIN;
 
 use crate::display;
 use crate::error::Error;
 use crate::folders;
 use crate::format::{Format, FormatError, Place};
-use crate::host::Extras;
+use crate::host::{EditApproval, Extras};
 use crate::install::{Change, OnConflict};
 use crate::launch::{starts_program, starts_slipstitch};
 use crate::record::describe_removal;
@@ -95,6 +96,8 @@ impl Target {
     /// Removes the entry and what was installed with it. A file that is unchanged since [`Target::install`] is restored
     /// byte for byte, or deleted if it did not exist before. From any other file, only our values are removed.
     pub fn uninstall(&self, removal: &Removal, options: &Options) -> Result<Uninstalled, Error> {
+        // Finds out whether a later file refuses before an earlier one is written.
+        self.plan_uninstall(removal, options)?;
         let (mut changes, mut last, mut restored) = (Vec::new(), None, false);
         for candidate in self.removal_candidates()? {
             let Some((removed, mut report)) = self.remove_ours(&candidate, removal, options)? else {
@@ -190,9 +193,14 @@ impl Target {
         }
         for place in self.extra_places(&installs) {
             let is_new = values.iter().all(|(known, _)| *known != place);
-            // Where someone has put a value of another kind, nothing of ours is left.
-            if let (true, Ok(Some(value))) = (is_new, find(&place)) {
-                values.push((place, value));
+            match find(&place) {
+                Ok(Some(value)) if is_new => values.push((place, value)),
+                // Something of ours may be in a file that cannot be read any more.
+                Err(Error::Unsafe { source, .. }) if source.is_unreadable() && !installs.is_empty() => {
+                    return Err(settings.unsafe_edit(source));
+                }
+                // Where someone has put a value of another kind, nothing of ours is left.
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(if values.is_empty() { None } else { Some(Ours { values, installs }) })
@@ -203,8 +211,9 @@ impl Target {
     fn extra_places(&self, installs: &[RecordedInstall]) -> Vec<Place> {
         let recorded = installs.iter().flat_map(|install| install.record.added.clone());
         let name = self.name.as_str();
-        let all = Extras { allow_edits: true, ..Extras::default() };
-        let named = self.host.extras(&all).into_iter().flat_map(|extra| extra.additions(name, &[]));
+        let all = Extras { edits: EditApproval::Allow, ..Extras::default() };
+        let tools = tool_names();
+        let named = self.host.extras(&all).into_iter().flat_map(|extra| extra.additions(name, &tools));
         recorded.chain(named.map(|addition| addition.place)).collect()
     }
 }
@@ -220,6 +229,15 @@ impl Candidate {
         let found = self.format.find(settings.text()?, place);
         found.map_err(|error| settings.unsafe_edit(error))
     }
+}
+
+/// The names of all tools that a server can have.
+fn tool_names() -> Vec<String> {
+    let tools = BUILTIN.iter().flat_map(|dialect| dialect.tools);
+    let mut names: Vec<String> = tools.map(|tool| tool.name.to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The content without our values and without the mappings and lists that were created for them and are empty now.

@@ -19,7 +19,7 @@ pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
 }
 
 /// Converts arguments to the types in the schema where the meaning is clear, with a warning. Placeholders for optional
-/// fields (`null`, `""`, `{}`, and 0 where numbers start later) are removed without one.
+/// fields are removed without one.
 pub(super) fn repair_arguments(
     call: Value,
     schema: &Value,
@@ -32,10 +32,8 @@ pub(super) fn repair_arguments(
     let required = required(schema);
     fields.retain(|name, value| {
         let Some(field) = known.get(name) else { return true };
-        let is_placeholder = value.is_null()
-            || (value == "" && !empty_is_value.contains(&name.as_str()))
-            || (value.as_f64() == Some(0.0) && field["minimum"].as_f64().is_some_and(|min| min > 0.0));
-        !is_placeholder || required.contains(&name.as_str())
+        let is_empty_value = value == "" && empty_is_value.contains(&name.as_str());
+        is_empty_value || !is_placeholder(value, field) || required.contains(&name.as_str())
     });
     for (name, value) in &mut fields {
         let Some(field) = known.get(name) else { continue };
@@ -56,6 +54,34 @@ pub(super) fn repair_arguments(
         !(is_empty(value) && known.contains_key(name) && !required.contains(&name.as_str()))
     });
     Value::Object(fields)
+}
+
+/// Whether a value stands for an optional field that is not used: `null`, `""`, a list or 0 where they cannot be values,
+/// an object that has nothing but such values. Providers that make models send every field get them.
+fn is_placeholder(value: &Value, schema: &Value) -> bool {
+    match (value, type_of(schema)) {
+        (Value::Null, _) => true,
+        (Value::String(text), _) => text.is_empty(),
+        (Value::Array(items), expected) => items.is_empty() && expected != "array",
+        (Value::Number(number), expected) => {
+            let is_too_small = schema["minimum"].as_f64().is_some_and(|min| min > 0.0);
+            number.as_f64() == Some(0.0) && (is_too_small || expected == "boolean")
+        }
+        (Value::Object(fields), "object") => fields.values().all(is_blank),
+        _ => false,
+    }
+}
+
+/// Whether a value says nothing, whatever its type.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(fields) => fields.values().all(is_blank),
+    }
 }
 
 /// Turns a call that is only a string into an object. The string is either the arguments as JSON, or the only required

@@ -37,15 +37,17 @@ fn generate<T: JsonSchema>() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
     allow_null(&mut schema);
-    // Without it, nothing says that a tool has no fields, and some providers reject the schema.
     if let Value::Object(map) = &mut schema {
+        // The comment on the type is for its readers; the tool has a description for models.
+        map.remove("description");
+        // Without it, nothing says that a tool has no fields, and some providers reject the schema.
         map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }
 
 /// The keyword with which a type marks a field that is accepted, but listed only on request.
-const UNLISTED: &str = "x-unlisted";
+pub const UNLISTED: &str = "x-unlisted";
 
 /// Which fields of a tool are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -207,7 +207,7 @@ fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
 
 /// Converts a block to an operation. A block with a line number is placed like a hunk: the number only decides
 /// between equal matches.
-fn replacement(block: &Block) -> Result<Operation, ParseError> {
+pub fn replacement(block: &Block) -> Result<Operation, ParseError> {
     if block.search.is_empty() {
         return Err(ParseError::invalid(
             ParseProblem::EmptySearch,

@@ -11,6 +11,7 @@ use crate::rig::{Rig, path};
 
 const TEXT: &str = "fn main() {\n    let retries = 3;\n    run(retries);\n}\n";
 const PATCH: &str = "*** Begin Patch\n*** Update File: src/main.rs\n@@\n-    let retries = 3;\n+    let retries = 5;\n*** End Patch";
+const BLOCK: &str = "<<<<<<< SEARCH\n    let retries = 3;\n=======\n    let retries = 5;\n>>>>>>> REPLACE";
 
 /// A plain edit of one line in every dialect, and the most tokens that its answer may have.
 fn plain_edits() -> Vec<(&'static str, &'static str, Value, usize)> {
@@ -26,6 +27,36 @@ fn plain_edits() -> Vec<(&'static str, &'static str, Value, usize)> {
         ("nexus3", "edit_file", json!({"path": path, "old_string": old, "new_string": new}), 25),
         ("claude", "Edit", json!({"file_path": path, "old_string": old, "new_string": new}), 25),
         ("codex", "apply_patch", json!({"input": PATCH}), 25),
+        ("gemini", "replace", json!({"file_path": path, "old_string": old, "new_string": new}), 25),
+        ("qwen", "edit", json!({"file_path": path, "old_string": old, "new_string": new}), 25),
+        ("opencode", "edit", json!({"filePath": path, "oldString": old, "newString": new}), 25),
+        ("opencode", "apply_patch", json!({"patchText": PATCH}), 25),
+        ("cline", "editor", json!({"path": path, "old_text": old, "new_text": new}), 25),
+        ("cline", "replace_in_file", json!({"path": path, "diff": BLOCK}), 25),
+        ("roo", "apply_diff", json!({"path": path, "diff": BLOCK}), 25),
+        ("zed", "edit_file", json!({"path": path, "edits": [{"old_text": old, "new_text": new}]}), 25),
+        ("cursor", "search_replace", json!({"file_path": path, "old_string": old, "new_string": new}), 25),
+        (
+            "copilot",
+            "replace_string_in_file",
+            json!({"filePath": path, "oldString": old, "newString": new}),
+            25,
+        ),
+        ("copilot-cli", "edit", json!({"path": path, "old_str": old, "new_str": new}), 25),
+        ("goose", "edit", json!({"path": path, "before": old, "after": new}), 25),
+        (
+            "openhands",
+            "str_replace_editor",
+            json!({"command": "str_replace", "path": path, "old_str": old, "new_str": new}),
+            25,
+        ),
+        ("aider", "apply_edits", json!({"input": format!("src/main.rs\n```rust\n{BLOCK}\n```\n")}), 25),
+        (
+            "hashline",
+            "edit",
+            json!({"path": path, "edits": [{"replace": {"old_text": old, "new_text": new}}]}),
+            25,
+        ),
         // The documents of these dialects prescribe longer answers: a payload with the whole hash, the changed lines,
         // and a diff.
         ("forge", "Edit", json!({"path": path, "old_snippet": old, "new_snippet": new}), 130),
@@ -47,6 +78,8 @@ fn answer(dialect: &str, tool: &str, arguments: Value) -> String {
 #[test]
 #[expect(clippy::print_stdout, reason = "prints a table for the documentation")]
 fn plain_successes_are_short() {
+    let tested: Vec<&str> = plain_edits().iter().map(|(dialect, ..)| *dialect).collect();
+    assert!(slipstitch_dialects::BUILTIN.iter().all(|dialect| tested.contains(&dialect.name)), "{tested:?}");
     for (dialect, tool, arguments, max) in plain_edits() {
         let text = answer(dialect, tool, arguments);
         let tokens = slipstitch_tokens::count(&text);
@@ -59,6 +92,9 @@ fn plain_successes_are_short() {
 #[test]
 fn a_new_file_is_not_repeated() {
     let content: String = (1..=300).map(|n| format!("line number {n}\n")).collect();
+    let create = |field: &str| json!({"command": "create", "path": "new.txt", field: content});
+    let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
+    let added = format!("*** Begin Patch\n*** Add File: new.txt\n{added}*** End Patch");
     for (dialect, tool, arguments) in [
         ("native", "write_file", json!({"path": "new.txt", "content": content, "mode": "create"})),
         ("claude", "Write", json!({"file_path": "new.txt", "content": content})),
@@ -69,6 +105,22 @@ fn a_new_file_is_not_repeated() {
             "patch",
             json!({"path": "new.txt", "patches": [{"operation": "overwrite", "newText": content}]}),
         ),
+        ("claude", "str_replace_based_edit_tool", create("file_text")),
+        ("openhands", "str_replace_editor", create("file_text")),
+        ("gemini", "write_file", json!({"file_path": "new.txt", "content": content})),
+        ("gemini", "replace", json!({"file_path": "new.txt", "old_string": "", "new_string": content})),
+        ("qwen", "write_file", json!({"file_path": "new.txt", "content": content})),
+        ("opencode", "write", json!({"filePath": "new.txt", "content": content})),
+        ("cline", "editor", json!({"path": "new.txt", "new_text": content})),
+        ("roo", "write_to_file", json!({"path": "new.txt", "content": content})),
+        ("zed", "write_file", json!({"path": "new.txt", "content": content})),
+        ("cursor", "edit_file", json!({"target_file": "new.txt", "code_edit": content})),
+        ("copilot", "create_file", json!({"filePath": "new.txt", "content": content})),
+        ("copilot-cli", "create", json!({"path": "new.txt", "file_text": content})),
+        ("goose", "write", json!({"path": "new.txt", "content": content})),
+        ("aider", "apply_edits", json!({"input": format!("new.txt\n```\n{content}```\n")})),
+        ("hashline", "write", json!({"path": "new.txt", "content": content})),
+        ("codex", "apply_patch", json!({"input": added})),
     ] {
         let text = answer(dialect, tool, arguments);
         assert!(slipstitch_tokens::count(&text) <= 60 && !text.contains("line number"), "{dialect}: {text}");

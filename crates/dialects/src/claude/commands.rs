@@ -112,7 +112,8 @@ pub(crate) fn parse_command(arguments: Arguments<'_>, inserted: &str) -> Result<
     let operation = match command {
         Command::View => {
             let (first, last) = match fields.view_range.as_deref() {
-                None | Some([]) => (None, None),
+                None => (None, None),
+                Some(range) if range.iter().all(|line| *line == 0) => (None, None),
                 Some(range) => view_range(range)?,
             };
             return view_plan(&fields.path, first, last, arguments.roots);
@@ -171,9 +172,12 @@ fn needs(command: Command, field: &str) -> ParseError {
     ParseError::new(format!("`{name}` needs {field}"), format!("Example: {example}"))
 }
 
-/// Refuses fields that belong to other commands. Empty ones are placeholders and are ignored.
+/// Refuses fields that belong to other commands. Empty ones and zeros are placeholders and are ignored.
 fn check_fields(sent: &Value, command: Command) -> Result<(), ParseError> {
-    let empty = |value: &Value| *value == "" || value.as_array().is_some_and(Vec::is_empty);
+    let empty = |value: &Value| match value {
+        Value::Array(items) => items.iter().all(|item| *item == 0),
+        value => *value == "" || *value == 0,
+    };
     let (name, example) = describe(command);
     for (field, _) in sent.as_object().into_iter().flatten().filter(|(_, value)| !empty(value)) {
         let owners: Vec<(Command, &str)> = COMMANDS

@@ -34,7 +34,7 @@ pub(super) struct EditFile {
     /// Only match up to this line.
     #[schemars(range(min = 1))]
     pub(super) end_line: Option<usize>,
-    /// Several replacements at once, instead of old_text and new_text. All or none are applied.
+    /// Several replacements instead of one; all or none are applied.
     pub(super) edits: Option<Vec<TextEdit>>,
     /// Instead of the text: the number of a listed candidate.
     #[schemars(range(min = 1))]
@@ -132,7 +132,7 @@ pub(super) struct WriteFile {
     pub(super) path: String,
     /// The text to write.
     pub(super) content: String,
-    /// create fails if the file exists; append and prepend add at its end and start.
+    /// create fails if the file exists.
     pub(super) mode: WriteMode,
     #[serde(flatten)]
     pub(super) common: Common,

@@ -175,7 +175,7 @@ fn replacements(
 fn read(spec: &Spec, call: &Values<'_>, prefix: LinePrefix, roots: &[RootName]) -> Result<Plan, ParseError> {
     let path = call.path(spec, roots)?;
     let range = match call.get(Role::Range).and_then(Value::as_array) {
-        Some(range) if !range.is_empty() => view_range(range)?,
+        Some(range) if range.iter().any(|line| *line != 0) => view_range(range)?,
         _ => {
             let first = call.number(Role::First).or_else(|| Some(call.number(Role::FirstFromZero)? + 1));
             let limit = call.number(Role::Limit);

@@ -48,3 +48,17 @@ pub enum FormatError {
     #[error("its layout does not allow changing this entry alone")]
     Layout,
 }
+
+impl FormatError {
+    /// Whether nothing can be said about what the file contains.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        matches!(
+            self,
+            Self::Syntax { .. }
+                | Self::NotUtf8(_)
+                | Self::NotAMapping(_)
+                | Self::DuplicateKey(_)
+                | Self::SeveralDocuments
+        )
+    }
+}

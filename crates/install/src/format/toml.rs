@@ -17,7 +17,7 @@ use super::layout::{dominant_newline, line_start, next_line_start};
 const NAME: &str = "TOML";
 
 pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
-    toml_edit::de::from_str(text).map_err(|error| syntax(error.message()))
+    toml_edit::de::from_str(text).map_err(|error| syntax(text, error.message(), error.span()))
 }
 
 /// Adds a table at the end. If the servers are written in another way, as an inline table for example, the result is
@@ -41,7 +41,7 @@ pub(super) fn insert(text: &str, place: &Place, entry: &Value) -> Result<Vec<Spl
 /// Removes the entry's table and the tables in it, or its keys in the table of servers.
 pub(super) fn remove(text: &str, place: &Place) -> Result<Vec<Splice>, FormatError> {
     let (key, name) = table_path(place)?;
-    let document = Document::parse(text).map_err(|error| syntax(error.message()))?;
+    let document = Document::parse(text).map_err(|error| syntax(text, error.message(), error.span()))?;
     let servers = document.as_table().get(key).ok_or_else(|| FormatError::Missing(key.into()))?;
     // In an inline table the entries share lines.
     let servers = servers.as_table().ok_or(FormatError::Layout)?;
@@ -109,8 +109,10 @@ fn encode(value: &Value) -> Result<toml_edit::Value, FormatError> {
     encoded.map_err(|error| FormatError::Inexpressible { format: NAME, reason: error.to_string() })
 }
 
-fn syntax(message: &str) -> FormatError {
-    FormatError::Syntax { format: NAME, reason: message.into() }
+fn syntax(text: &str, message: &str, at: Option<Range<usize>>) -> FormatError {
+    let line = at.and_then(|at| text.get(..at.start)).map(|before| before.matches('\n').count() + 1);
+    let line = line.map_or(String::new(), |line| format!(" on line {line}"));
+    FormatError::Syntax { format: NAME, reason: format!("{}{line}", message.replace('\n', ", ")) }
 }
 
 #[cfg(test)]

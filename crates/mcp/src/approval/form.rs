@@ -7,25 +7,43 @@ use serde_json::{Value, json};
 
 use super::ApprovalOutcome;
 
-/// A form with two fields: the decision, and a reason for the model. Hosts show fields in the order of their names, so the
-/// names are chosen for it; choosing a decision and submitting is all it takes.
+const APPROVE: &str = "approve";
+const REJECT: &str = "reject";
+const REJECT_AND_EXPLAIN: &str = "reject and say why";
+
+/// A form with nothing but the decision. Every further field costs the user keys, and Codex does not submit a form with an
+/// empty text, even if it is optional. So the reason is asked for in a form of its own ([`reason_form`]), if the user wants
+/// to give one.
+pub(crate) fn decision_form(message: String) -> Result<ElicitRequestParams, serde_json::Error> {
+    let decision = json!({
+        "type": "string",
+        "title": "Decision",
+        "enum": [APPROVE, REJECT, REJECT_AND_EXPLAIN],
+    });
+    form(message, json!({ "decision": decision }), "decision")
+}
+
+/// A form for the reason of a rejection.
+pub(crate) fn reason_form() -> Result<ElicitRequestParams, serde_json::Error> {
+    let message = "Rejected. The model reads your reason.".to_owned();
+    form(message, json!({ "reason": reason_field("Reason") }), "reason")
+}
+
+/// A form with the decision and a reason, for clients that repeat their call with the filled form and cannot be asked twice.
+/// Hosts show fields in the order of their names, so the names are chosen for it.
 pub(crate) fn approval_form(message: String) -> Result<ElicitRequestParams, serde_json::Error> {
-    let requested_schema: ElicitationSchema = serde_json::from_value(json!({
-        "type": "object",
-        "properties": {
-            "decision": {
-                "type": "string",
-                "title": "Decision",
-                "enum": ["approve", "reject"],
-            },
-            "reason": {
-                "type": "string",
-                "title": "Reason for the model (optional)",
-                "maxLength": 2000,
-            },
-        },
-        "required": ["decision"],
-    }))?;
+    let decision = json!({ "type": "string", "title": "Decision", "enum": [APPROVE, REJECT] });
+    let reason = reason_field("Reason for the model (optional)");
+    form(message, json!({ "decision": decision, "reason": reason }), "decision")
+}
+
+fn reason_field(title: &str) -> Value {
+    json!({ "type": "string", "title": title, "maxLength": 2000 })
+}
+
+fn form(message: String, fields: Value, required: &str) -> Result<ElicitRequestParams, serde_json::Error> {
+    let schema = json!({ "type": "object", "properties": fields, "required": [required] });
+    let requested_schema: ElicitationSchema = serde_json::from_value(schema)?;
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
@@ -40,15 +58,33 @@ pub(crate) struct AnswerTime {
 /// that was declined as a whole counts if a person had the time to do that, because hosts without anybody at the screen
 /// decline all forms at once.
 pub(crate) fn read_form(result: &ElicitResult, time: AnswerTime) -> ApprovalOutcome {
-    let content = result.content.as_ref().unwrap_or(&Value::Null);
-    let reason = content["reason"].as_str().map(str::trim).filter(|text| !text.is_empty()).map(Into::into);
-    match (&result.action, content["decision"].as_str()) {
-        (ElicitationAction::Accept, Some("approve")) => ApprovalOutcome::Approved,
-        (ElicitationAction::Accept, Some("reject")) => ApprovalOutcome::Rejected { reason },
+    let reason = read_reason(result);
+    match (&result.action, decision(result)) {
+        (ElicitationAction::Accept, Some(APPROVE)) => ApprovalOutcome::Approved,
+        (ElicitationAction::Accept, Some(REJECT | REJECT_AND_EXPLAIN)) => {
+            ApprovalOutcome::Rejected { reason }
+        }
         (ElicitationAction::Decline, _) if time.after < time.min_decline_time => ApprovalOutcome::Unattended,
         (ElicitationAction::Decline, _) => ApprovalOutcome::Rejected { reason },
         _ => ApprovalOutcome::Undecided,
     }
+}
+
+/// Whether the user rejected the change and wants to say why.
+pub(crate) fn wants_to_explain(result: &ElicitResult) -> bool {
+    result.action == ElicitationAction::Accept
+        && decision(result) == Some(REJECT_AND_EXPLAIN)
+        && read_reason(result).is_none()
+}
+
+/// The reason in a filled form.
+pub(crate) fn read_reason(result: &ElicitResult) -> Option<String> {
+    let reason = result.content.as_ref()?["reason"].as_str()?.trim();
+    (!reason.is_empty()).then(|| reason.to_owned())
+}
+
+fn decision(result: &ElicitResult) -> Option<&str> {
+    result.content.as_ref()?["decision"].as_str()
 }
 
 /// Reads a filled form as sent with a repeated call.
@@ -72,6 +108,7 @@ mod tests {
                 json!({"action": "accept", "content": {"decision": "reject", "reason": " why "}}),
                 rejected(Some("why")),
             ),
+            (json!({"action": "accept", "content": {"decision": "reject and say why"}}), rejected(None)),
             (json!({"action": "accept", "content": {"decision": true}}), Undecided),
             (json!({"action": "accept", "content": {}}), Undecided),
             (json!({"action": "accept"}), Undecided),
@@ -104,10 +141,23 @@ mod tests {
 
     #[test]
     fn hosts_show_the_decision_before_the_reason() {
-        let form = serde_json::to_value(approval_form("Go ahead?".into()).unwrap()).unwrap();
-        let fields: Vec<&String> =
-            form["requestedSchema"]["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(fields, ["decision", "reason"]);
+        let fields = |form: Result<ElicitRequestParams, _>| -> Vec<String> {
+            let form = serde_json::to_value(form.unwrap()).unwrap();
+            form["requestedSchema"]["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(fields(decision_form("Go ahead?".into())), ["decision"]);
+        assert_eq!(fields(reason_form()), ["reason"]);
+        assert_eq!(fields(approval_form("Go ahead?".into())), ["decision", "reason"]);
+    }
+
+    #[test]
+    fn a_reason_is_asked_for_once() {
+        let wants = |answer: Value| wants_to_explain(&serde_json::from_value(answer).unwrap());
+        let explain = REJECT_AND_EXPLAIN;
+        assert!(wants(json!({"action": "accept", "content": {"decision": explain}})));
+        assert!(!wants(json!({"action": "accept", "content": {"decision": explain, "reason": "why"}})));
+        assert!(!wants(json!({"action": "accept", "content": {"decision": "reject"}})));
+        assert!(!wants(json!({"action": "decline", "content": {"decision": explain}})));
     }
 
     #[test]

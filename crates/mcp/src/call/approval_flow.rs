@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CancelledNotificationParam, ClientResult, ElicitRequest, InputRequest, InputRequests,
-    InputRequiredResult, InputResponses, RequestId, ServerRequest,
+    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
+    InputRequests, InputRequiredResult, InputResponses, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
 use slipstitch::Workspace;
@@ -17,7 +17,10 @@ use slipstitch::core::report::Report;
 
 use super::{Call, Response, internal_error};
 use crate::approval::approver::CallApprover;
-use crate::approval::form::{AnswerTime, approval_form, read_form, read_form_value};
+use crate::approval::form::{
+    AnswerTime, approval_form, decision_form, read_form, read_form_value, read_reason, reason_form,
+    wants_to_explain,
+};
 use crate::approval::request_state::{RequestStateError, Subject, hash_part};
 use crate::approval::{self, ApprovalOutcome};
 use crate::call_queue::Turn;
@@ -31,6 +34,16 @@ const FORM_NAME: &str = "approval";
 struct FormVerdict {
     outcome: ApprovalOutcome,
     by: String,
+}
+
+/// What came of a form.
+enum FormAnswer {
+    /// The client's answer, and how long it took.
+    Sent(ElicitResult, Duration),
+    /// The change was decided elsewhere, with this result.
+    DecidedElsewhere(Box<Report>),
+    /// No answer, because of this.
+    Missing(ApprovalOutcome),
 }
 
 /// How a form ended.
@@ -177,17 +190,45 @@ impl Call {
         }
     }
 
-    /// Shows a form and waits until the user answers it or `elsewhere` has the decision.
+    /// Asks the user for a decision, and for the reason of a rejection if the user wants to give one, unless `elsewhere` has
+    /// the decision first.
     async fn show_form_until(
         &self,
         message: String,
         elsewhere: impl Future<Output = Box<Report>>,
     ) -> Result<FormEnd, ErrorData> {
-        let form = ElicitRequest::new(approval_form(message).map_err(internal_error)?);
+        let form = decision_form(message).map_err(internal_error)?;
+        let (result, after) = match self.wait_for_form(form, elsewhere).await {
+            FormAnswer::Sent(result, after) => (result, after),
+            FormAnswer::DecidedElsewhere(report) => return Ok(FormEnd::DecidedElsewhere(report)),
+            FormAnswer::Missing(outcome) => {
+                return Ok(FormEnd::Filled(FormVerdict { outcome, ..self.undecided() }));
+            }
+        };
+        let by = self.caller.approver_name(Some(after));
+        let mut outcome = read_form(&result, self.answer_time(after));
+        if wants_to_explain(&result) {
+            let form = reason_form().map_err(internal_error)?;
+            // The decision stands if this form is not answered.
+            let reason = match self.wait_for_form(form, std::future::pending()).await {
+                FormAnswer::Sent(result, _) => read_reason(&result),
+                FormAnswer::DecidedElsewhere(_) | FormAnswer::Missing(_) => None,
+            };
+            outcome = ApprovalOutcome::Rejected { reason };
+        }
+        Ok(FormEnd::Filled(FormVerdict { outcome, by }))
+    }
+
+    /// Shows a form and waits for the answer.
+    async fn wait_for_form(
+        &self,
+        form: ElicitRequestParams,
+        elsewhere: impl Future<Output = Box<Report>>,
+    ) -> FormAnswer {
         let timeout = PeerRequestOptions::with_timeout(self.server.options.approval_timeout);
-        let request = ServerRequest::ElicitRequest(form);
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
         let Ok(request) = self.caller.peer.send_request_with_option(request, timeout).await else {
-            return Ok(FormEnd::Filled(self.undecided()));
+            return FormAnswer::Missing(ApprovalOutcome::Undecided);
         };
         let shown_at = Instant::now();
         let id = request.id.clone();
@@ -196,22 +237,19 @@ impl Call {
             biased;
             () = self.caller.cancelled.cancelled() => ApprovalOutcome::of_cancelled_call(&self.server.closing),
             response = request.await_response() => {
-                let after = shown_at.elapsed();
-                let outcome = match response {
-                    Ok(ClientResult::ElicitResult(result)) => read_form(&result, self.answer_time(after)),
-                    Ok(_) | Err(_) => ApprovalOutcome::Undecided,
+                return match response {
+                    Ok(ClientResult::ElicitResult(result)) => FormAnswer::Sent(result, shown_at.elapsed()),
+                    Ok(_) | Err(_) => FormAnswer::Missing(ApprovalOutcome::Undecided),
                 };
-                let by = self.caller.approver_name(Some(after));
-                return Ok(FormEnd::Filled(FormVerdict { outcome, by }));
             }
             report = elsewhere => {
                 self.withdraw_form(id, "the change was decided elsewhere");
-                return Ok(FormEnd::DecidedElsewhere(report));
+                return FormAnswer::DecidedElsewhere(report);
             }
             () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
         };
         self.withdraw_form(id, "the call was cancelled");
-        Ok(FormEnd::Filled(FormVerdict { outcome, ..self.undecided() }))
+        FormAnswer::Missing(outcome)
     }
 
     /// The verdict of a form that was not answered.

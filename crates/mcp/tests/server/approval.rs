@@ -193,6 +193,27 @@ async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
     }
 }
 
+#[tokio::test]
+async fn the_reason_is_asked_for_in_a_second_form() {
+    let explain = json!({"action": "accept", "content": {"decision": "reject and say why"}});
+    for (second, expected) in [
+        (json!({"action": "accept", "content": {"reason": "too loud"}}), "too loud"),
+        // The decision stands if the user gives no reason after all.
+        (json!({"action": "cancel"}), "no reason was given"),
+    ] {
+        let (project, mut client) = connect(Era::Handshake).await;
+        client.answer_next_form(explain.clone());
+        client.answer_next_form(second);
+        let rejected = client.call("propose_file_edit", proposal()).await;
+        assert_eq!((is_error(&rejected), reported(&rejected, "code")), (true, &json!("declined")));
+        assert!(text(&rejected).contains(expected), "{}", text(&rejected));
+        assert_eq!(project.read("a.txt"), OLD);
+        assert!(matches!(settled(&project, 1), Some(ProposalDecision::Rejected { .. })));
+        let forms = [client.next_form().await, client.next_form().await];
+        assert!(forms[0].contains("wants to change") && forms[1].contains("reason"), "{forms:?}");
+    }
+}
+
 // Shows: 002-pending
 #[tokio::test]
 async fn an_undecided_change_stays_proposed_and_the_answer_says_that_it_waits() {

@@ -7,7 +7,8 @@ use clap::Args;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{
-    Change, Extras, Installed, Launch, OnConflict, Preview, Program, Request, Scope, Target, server_args,
+    Change, EditApproval, Extras, Installed, Launch, OnConflict, Preview, Program, Request, Scope, Target,
+    server_args,
 };
 
 use super::check;
@@ -51,6 +52,9 @@ pub(crate) struct Install {
     /// about protected paths
     #[arg(long)]
     allow_edits: bool,
+    /// Let the host ask before edits, also where it runs its own edits without asking
+    #[arg(long, conflicts_with = "allow_edits")]
+    ask_for_edits: bool,
     /// Switch the host's own edit tools off, where it has a setting for that
     #[arg(long)]
     disable_builtin_edits: bool,
@@ -84,16 +88,16 @@ impl Install {
     fn run_one(&self, target: &Target, global: &Global) -> Result<Report, CommandError> {
         target.file().map_err(|error| report(error, ""))?;
         let (program, request) = self.request(target, global)?;
-        let preview = target.preview(&request).map_err(|error| report(error, ""))?;
+        let previews = target.preview(&request).map_err(|error| report(error, ""))?;
         if self.print {
-            return Ok(printed(target, preview));
+            return Ok(printed(target, &previews));
         }
-        let by_hand = format!("Add this to the file by hand:\n{}", preview.entry.trim_end());
+        let by_hand = by_hand(&previews);
         let refused = |error| report(error, &by_hand);
         if self.target.dry_run {
             let changes = target.plan_install(&request).map_err(refused)?;
             return Ok(match changes.as_slice() {
-                [] => already_installed(target, &preview.file),
+                [] => already_installed(target, &target.file().map_err(|error| report(error, ""))?),
                 _ => self.described(target, planned(target, &changes), &changes, &program, &request.extras),
             });
         }
@@ -112,7 +116,7 @@ impl Install {
     fn plan(&self, target: &Target, global: &Global) -> Result<Plan, CommandError> {
         let (_, request) = self.request(target, global)?;
         let changes = target.plan_install(&request).map_err(|error| report(error, ""))?;
-        Ok(Plan { changes, note: target.host.approval_note().filter(|_| !self.allow_edits) })
+        Ok(Plan { changes, note: target.host.approval_note(self.edit_approval()) })
     }
 
     fn request(&self, target: &Target, global: &Global) -> Result<(Program, Request), CommandError> {
@@ -122,11 +126,8 @@ impl Install {
         };
         let launch = self.launch(&program, &target.scope, global)?;
         let tools = check::would_start(&launch.args)?;
-        let extras = Extras {
-            allow_edits: self.allow_edits,
-            disable_builtin_edits: self.disable_builtin_edits,
-            tools,
-        };
+        let extras =
+            Extras { edits: self.edit_approval(), disable_builtin_edits: self.disable_builtin_edits, tools };
         let on_conflict = if self.force { OnConflict::Force } else { OnConflict::Refuse };
         Ok((program, Request { launch, extras, on_conflict }))
     }
@@ -159,10 +160,16 @@ impl Install {
             report.warnings.push(warning);
         }
         report.warnings.extend(target.host.unsupported_extras(extras));
-        if !self.allow_edits {
-            report.warnings.extend(target.host.approval_note());
-        }
+        report.warnings.extend(target.host.approval_note(extras.edits));
         report
+    }
+
+    fn edit_approval(&self) -> EditApproval {
+        match (self.allow_edits, self.ask_for_edits) {
+            (true, _) => EditApproval::Allow,
+            (_, true) => EditApproval::Ask,
+            _ => EditApproval::LikeItsOwn,
+        }
     }
 }
 
@@ -179,11 +186,30 @@ fn planned(target: &Target, changes: &[Change]) -> Report {
     Report::custom(Status::WouldApply, "would_install", message)
 }
 
-fn printed(target: &Target, preview: Preview) -> Report {
+fn printed(target: &Target, previews: &[Preview]) -> Report {
+    let place = match previews {
+        [preview] => format!("to `{}`", preview.file.display()),
+        _ => "to these files".into(),
+    };
     let mut report = Report::custom(Status::Shown, "entry", format!("for {}", target.host.name))
-        .hint(format!("Add this to `{}`, keeping its other entries.", preview.file.display()));
-    report.text = Some(preview.entry.trim_end().into());
+        .hint(format!("Add this {place}, keeping what else is in there."));
+    report.text = Some(join_entries(previews));
     report
+}
+
+/// What to do if the files cannot be edited.
+fn by_hand(previews: &[Preview]) -> String {
+    let place = if previews.len() == 1 { "to the file " } else { "" };
+    format!("Add this {place}by hand:\n{}", join_entries(previews))
+}
+
+/// The entries, below the names of their files if there are several.
+fn join_entries(previews: &[Preview]) -> String {
+    let entry = |preview: &Preview| match previews {
+        [_] => preview.entry.trim_end().to_owned(),
+        _ => format!("# {}\n{}", preview.file.display(), preview.entry.trim_end()),
+    };
+    previews.iter().map(entry).collect::<Vec<_>>().join("\n")
 }
 
 fn already_installed(target: &Target, file: &Path) -> Report {

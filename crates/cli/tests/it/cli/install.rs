@@ -50,7 +50,7 @@ const HOSTS: &[Host] = &[
         project: Some(".codex/config.toml"),
         format: Format::Toml,
         key: "mcp_servers",
-        extra: "{}",
+        extra: r#"{"default_tools_approval_mode": "approve"}"#,
     },
     Host {
         client: "cursor",
@@ -929,6 +929,77 @@ fn permissions_are_added_only_when_asked_for_and_removed_again() {
 }
 
 #[test]
+fn codex_exec_can_edit_after_a_plain_installation() {
+    let codex = host("codex");
+    let rig = Rig::new();
+    let mode = |rig: &Rig| {
+        let found = codex.document(&fs::read_to_string(codex.file(rig)).unwrap());
+        found["mcp_servers"]["slipstitch"]["default_tools_approval_mode"].clone()
+    };
+    let run = codex.install(&rig, &[]);
+    assert!(run.err.contains("`codex exec` can edit") && run.err.contains("`--ask-for-edits`"), "{run:?}");
+    assert_eq!(mode(&rig), "approve");
+    codex.run(&rig, "uninstall", &[]).assert_done();
+    let run = codex.install(&rig, &["--ask-for-edits"]);
+    assert!(run.err.contains("`codex exec` refuses them"), "{run:?}");
+    assert_eq!(mode(&rig), Value::Null);
+    let both = codex.install(&rig, &["--ask-for-edits", "--allow-edits"]);
+    both.assert_failed(2, &["cannot be used with"]);
+}
+
+#[test]
+fn permissions_of_single_tools_are_removed_without_a_journal() {
+    for client in ["zed", "crush", "claude-code"] {
+        let rig = Rig::new();
+        host(client).install(&rig, &["--allow-edits", "--dialect", "cline"]).assert_done();
+        fs::remove_dir_all(rig.outside().join("state")).unwrap();
+        host(client).run(&rig, "uninstall", &[]).assert_done();
+        for (path, content) in home(&rig) {
+            let text = String::from_utf8_lossy(&content).into_owned();
+            assert!(!text.contains("slipstitch"), "{client}: {}: {text}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_permissions_file_that_does_not_parse_stops_both_commands() {
+    let rig = Rig::new();
+    let claude = host("claude-code");
+    let settings = rig.outside().join(".claude/settings.json");
+    fs::create_dir(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "{ broken").unwrap();
+    let run = claude.install(&rig, &["--allow-edits"]);
+    run.assert_failed(1, &["settings.json` cannot be edited safely", "Nothing was written"]);
+    // It says what belongs in which file.
+    assert!(run.err.contains("# ") && run.err.contains("\"mcp__slipstitch\""), "{run:?}");
+    assert!(!claude.file(&rig).exists());
+    fs::write(&settings, "{}").unwrap();
+    claude.install(&rig, &["--allow-edits"]).assert_done();
+    let (before, broken) = (fs::read(claude.file(&rig)).unwrap(), "{ broken, \"mcp__slipstitch\"");
+    fs::write(&settings, broken).unwrap();
+    let run = claude.run(&rig, "uninstall", &[]);
+    run.assert_failed(1, &["settings.json` cannot be edited safely", "Nothing was written"]);
+    assert_eq!(fs::read(claude.file(&rig)).unwrap(), before);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), broken);
+}
+
+#[test]
+fn settings_that_are_not_files_are_refused() {
+    let gemini = host("gemini");
+    let rig = Rig::new();
+    fs::create_dir_all(gemini.file(&rig)).unwrap();
+    gemini.install(&rig, &[]).assert_failed(3, &["settings.json` cannot be used: it is a directory"]);
+    fs::remove_dir(gemini.file(&rig)).unwrap();
+    // Nothing waits for somebody to write into the pipe.
+    let made = std::process::Command::new("mkfifo").arg(gemini.file(&rig)).status().unwrap();
+    assert!(made.success());
+    for command in ["install", "uninstall"] {
+        let run = gemini.run(&rig, command, &[]);
+        run.assert_failed(3, &["settings.json` cannot be used: it is not a regular file"]);
+    }
+}
+
+#[test]
 fn uninstall_keeps_permissions_that_the_user_had() {
     let rig = Rig::new();
     let claude = host("claude-code");
@@ -1073,7 +1144,7 @@ fn nothing_is_written_if_the_second_file_refuses() {
 #[test]
 fn the_output_says_what_a_host_needs_to_edit_unasked() {
     for (client, said) in [
-        ("codex", "`codex exec` refuses them. With `--allow-edits`"),
+        ("gemini", "does not even list them when it runs unattended. With `--allow-edits`"),
         ("claude-code", "`claude -p` refuses them. With `--allow-edits`"),
         ("copilot-cli", "`--allow-tool`"),
     ] {
