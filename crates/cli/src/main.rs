@@ -29,17 +29,27 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::Parser;
 
 fn main() -> ExitCode {
     // Prints completions and ends if a shell asks for them.
     clap_complete::CompleteEnv::with_factory(command::parser).complete();
     raise_open_file_limit();
-    let parsed = command::parser().try_get_matches().and_then(|found| command::Cli::from_arg_matches(&found));
-    match parsed {
+    match parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
         Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
     }
+}
+
+/// Parses the command line. Help is laid out for the terminal only if it is shown: that costs more than parsing.
+fn parse() -> Result<command::Cli, clap::Error> {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    command::Cli::try_parse().map_err(|error| match error.kind() {
+        DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand => {
+            command::parser().try_get_matches().err().unwrap_or(error)
+        }
+        _ => error,
+    })
 }
 
 /// A patch of many files keeps several handles open per file, and the default soft limit is low for the sake of

@@ -158,9 +158,12 @@ fn write_chart(total: &Tally, out: &mut StyledText) {
     bars.retain(|(_, count, _)| *count > 0);
     let Some(most) = bars.iter().map(|(_, count, _)| *count).max() else { return };
     let width = bars.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    // Besides the bar there are the name, the number and some space.
+    let room = terminal::width().and_then(|columns| u64::try_from(columns.saturating_sub(width + 12)).ok());
+    let longest = room.unwrap_or(BAR).clamp(1, BAR);
     out.line("");
     for (name, count, style) in bars {
-        let length = (count * BAR).div_ceil(most);
+        let length = (count * longest).div_ceil(most);
         out.text(format!("  {name:<width$}  "));
         out.styled(style, "█".repeat(usize::try_from(length).unwrap_or(0)));
         out.line(format!(" {count}"));

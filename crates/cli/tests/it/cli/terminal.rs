@@ -90,13 +90,13 @@ impl Shown {
 
 #[test]
 fn an_edit_that_needs_recovery_is_made_if_the_answer_is_yes() {
-    let rig = Rig::with("    let a = 1;\n");
-    let edit = ["edit", "a.txt", "--old", "let  a = 1;", "--new", "let a = 2;"];
+    let rig = Rig::with("let a = 1;\n");
+    let edit = ["edit", "a.txt", "--old", "let a = 1; ", "--new", "let a = 2;"];
     let no = Terminal::new(&rig).answer("[y/N]", "n\n").run(&edit);
     no.assert_shows(&["The old text has no exact match. Make this edit instead?", "--recover"]);
-    assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "    let a = 1;\n"));
+    assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "let a = 1;\n"));
     let yes = Terminal::new(&rig).answer("[y/N]", "y\n").run(&edit);
-    assert_eq!((yes.code, rig.get("a.txt").as_str()), (0, "    let a = 2;\n"), "{yes:?}");
+    assert_eq!((yes.code, rig.get("a.txt").as_str()), (0, "let a = 2;\n"), "{yes:?}");
 }
 
 #[test]
@@ -202,7 +202,8 @@ fn statistics_and_help_fit_a_narrow_terminal() {
     narrow.assert_shows(&["2 calls, 1 applied, 1 refused"]);
     let wide = Terminal::new(&rig).run(&["stats", "--color", "never"]);
     wide.assert_shows(&["calls  applied  recovered"]);
-    let help = Terminal { columns: 60, ..Terminal::new(&rig) }.run(&["edit", "--help", "--color", "never"]);
+    let help =
+        Terminal { columns: 60, ..Terminal::new(&rig) }.variable("NO_COLOR", "1").run(&["edit", "--help"]);
     // Examples are indented, and stay on one line.
     let is_too_long = |line: &&str| line.chars().count() > 60 && !line.starts_with("  slipstitch");
     assert_eq!(help.text.lines().find(is_too_long), None, "{help:?}");
