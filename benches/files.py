@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from measure import Process, interleave
+from measure import Process, interleave, peak_memory
 from row import GIT, PATCH, SED, US, YARDSTICK, Row, scenario
 
 COPY = "copy + fsync + rename"
@@ -33,21 +33,17 @@ def large(folder, options, edit, line, undo):
     os.link(ours, theirs)
     # The name of the baseline gets a separate file.
     Process([YARDSTICK, "copy", theirs])
-    memory = {}
+    edit_args = ("edit", "large.txt", "--old", "only needle", "--new", "only nail")
+    line_args = ("lines", "large.txt", lines, "--new", "changed")
 
     def run(*args):
         os.sync()
-        process = folder.ours(*args, fsync=True)
-        memory[args[0]] = max(memory.get(args[0], 0), process.memory)
-        return process.seconds
+        return folder.ours(*args, fsync=True).seconds
 
     def peer(*command):
         os.sync()
         took = Process(command).seconds
         return took + Process(["/bin/sync", theirs]).seconds
-
-    def measure_edit():
-        return run("edit", "large.txt", "--old", "only needle", "--new", "only nail")
 
     def copy():
         os.sync()
@@ -56,11 +52,12 @@ def large(folder, options, edit, line, undo):
     rounds = options.rounds(4)
     times = interleave(rounds, {
         COPY: copy,
-        edit.name: measure_edit,
+        edit.name: lambda: run(*edit_args),
         undo.name: lambda: run("undo"),
-        line.name: lambda: run("lines", "large.txt", lines, "--new", "changed"),
+        line.name: lambda: run(*line_args),
         "undo of the line": lambda: run("undo"),
     })
+    memory = {args[0]: peak_memory(folder.command(*args)) for args in (edit_args, ("undo",), line_args)}
     sed = [peer(SED, "-i", f"{lines}s/.*/changed/", theirs)]
     return [
         edit.result({COPY: times[COPY], US: times[edit.name]}, memory["edit"]),
@@ -150,14 +147,14 @@ def replace_all(folder, options, row):
     theirs = folder.path / "plain.txt"
     theirs.write_text(text)
     words = {US: ["quick", "swift"], "sed": ["quick", "swift"]}
-    memory = []
 
-    def ours():
+    def next_edit():
         old, new = words[US]
         words[US].reverse()
-        process = folder.ours("edit", "a.txt", "--old", old, "--new", new, "--all")
-        memory.append(process.memory)
-        return process.seconds
+        return "edit", "a.txt", "--old", old, "--new", new, "--all"
+
+    def ours():
+        return folder.ours(*next_edit()).seconds
 
     def sed():
         old, new = words["sed"]
@@ -165,7 +162,7 @@ def replace_all(folder, options, row):
         return Process([SED, "-i", f"s/{old}/{new}/g", theirs]).seconds
 
     times = interleave(options.rounds(6), {"sed": sed, US: ours})
-    return [row.result(times, max(memory))]
+    return [row.result(times, peak_memory(folder.command(*next_edit())))]
 
 
 @scenario(

@@ -2,6 +2,8 @@
 
 import os
 import statistics
+import subprocess
+import sys
 import time
 
 
@@ -10,7 +12,7 @@ class Failed(SystemExit):
 
 
 class Process:
-    """A command that ran: its time in seconds, and its peak memory in MiB."""
+    """A command that ran: its time in seconds."""
 
     def __init__(self, command, cwd=None, stdin=os.devnull, env=None, expect=(0,)):
         command = [str(part) for part in command]
@@ -26,14 +28,32 @@ class Process:
             start = time.perf_counter()
             # Cheaper than `subprocess`, whose own work would hide that of a short command.
             pid = os.posix_spawn(command[0], command, env or environment(), file_actions=actions)
-            _, status, usage = os.wait4(pid, 0)
+            _, status = os.waitpid(pid, 0)
             self.seconds = time.perf_counter() - start
         finally:
             os.chdir(here)
-        self.memory = usage.ru_maxrss / 1024
         self.code = os.waitstatus_to_exitcode(status)
         if self.code not in expect:
             raise Failed(f"bench: exit code {self.code} of {' '.join(command)}")
+
+
+_PEAK = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def peak_memory(command):
+    """The peak memory of a command in MiB. A new process counts what its parent had when it was started, so a small one starts
+    it: ours may hold a gigabyte of text."""
+    helper = [sys.executable, "-I", "-S", "-c", _PEAK, *(str(part) for part in command)]
+    done = subprocess.run(helper, env=environment(), stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode != 0:
+        raise Failed(f"bench: exit code {done.returncode} of {' '.join(helper[5:])}")
+    return int(done.stdout) / 1024
 
 
 def environment():

@@ -66,9 +66,12 @@ class Folder:
 
     def ours(self, *args, stdin=os.devnull, fsync=False, expect=(0,), state=None):
         """Runs our program and returns the process."""
+        return Process(self.command(*args, fsync=fsync, state=state), stdin=stdin, expect=expect)
+
+    def command(self, *args, fsync=False, state=None):
+        """The command that runs our program."""
         flags = [] if fsync else ["--no-fsync"]
-        command = [PROGRAM, "--root", self.root, "--state-dir", state or self.state, *flags, *args]
-        return Process(command, stdin=stdin, expect=expect)
+        return [PROGRAM, "--root", self.root, "--state-dir", state or self.state, *flags, *args]
 
 
 def scenario(*rows, in_memory=False):
