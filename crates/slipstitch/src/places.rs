@@ -4,6 +4,8 @@
 //! Every edit passes here, so little is read: a few metadata lookups on the way from the file to the top, and Git's
 //! configuration only when it has changed.
 
+mod command_words;
+mod git_environment;
 mod git_places;
 mod neighbours;
 #[cfg(test)]
@@ -20,7 +22,7 @@ use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
 use crate::state;
-use git_places::{GitPlaces, ResolvedPlaces};
+use git_places::{GitPlaces, RepositoryKey, ResolvedPlaces, repository_key};
 use neighbours::Neighbours;
 
 /// Finds protected places on the disk.
@@ -66,8 +68,8 @@ struct Survey<'a> {
     created: Vec<PathBuf>,
     own: OwnFiles,
     folders: HashMap<PathBuf, Rc<FolderPlaces>>,
-    /// By the repository's folder; `None` for what applies outside of repositories.
-    git: HashMap<Option<PathBuf>, Rc<ResolvedPlaces>>,
+    /// By repository; `None` for what applies outside of repositories.
+    git: HashMap<Option<RepositoryKey>, Rc<ResolvedPlaces>>,
 }
 
 /// Our own files.
@@ -111,8 +113,11 @@ impl<'a> Survey<'a> {
     /// Whether a repository next to the path's folders runs or obeys what is there.
     fn find_by_neighbours(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
         let places = self.places;
-        let neighbours = places.neighbours.find(path, &places.roots);
-        neighbours.iter().find_map(|repository| self.resolve_git(Some(repository)).find(path, id))
+        let found = places.neighbours.find(path, &places.roots);
+        let mut repositories = found.repositories.iter();
+        let protected = repositories.find_map(|repository| self.resolve_git(Some(repository)).find(path, id));
+        // Whoever creates enough folders must not hide a repository behind them.
+        protected.or_else(|| found.is_cut_short.then_some(PlaceKind::SearchCutShort))
     }
 
     /// Whether a path leads to one of our own files. A different spelling or a symlink leads to the same resolved path,
@@ -135,22 +140,31 @@ impl<'a> Survey<'a> {
             true => vec![self.resolve_git(None)],
             false => repositories.iter().map(|repository| self.resolve_git(Some(repository))).collect(),
         };
-        let found = Rc::new(FolderPlaces { is_in_repository: self.is_in_repository(folder), git });
+        let work_tree = repositories.first().map(|repository| repository.work_tree.as_path());
+        let is_in_repository = self.is_in_repository(folder, work_tree);
+        let found = Rc::new(FolderPlaces { is_in_repository, git });
         self.folders.insert(folder.to_owned(), Rc::clone(&found));
         found
     }
 
     /// What Git runs or obeys, by the configuration of a repository and of the user.
     fn resolve_git(&mut self, repository: Option<&Repository>) -> Rc<ResolvedPlaces> {
-        let key = repository.map(|found| found.own.clone());
+        let key = repository.map(repository_key);
         let resolve = || Rc::new(self.places.git.resolve(repository));
         Rc::clone(self.git.entry(key).or_insert_with(resolve))
     }
 
     /// Whether a folder is in one that Git takes for a repository, or will once the created files exist.
-    fn is_in_repository(&self, folder: &Path) -> bool {
-        let is_in_root = |folder: &&Path| self.places.roots.iter().any(|root| folder.starts_with(root));
-        folder.ancestors().take_while(is_in_root).any(|folder| is_git_folder(folder, &self.created))
+    ///
+    /// The root may be such a folder itself, or be inside one, unless a work tree is between them: people keep work trees
+    /// in the folder of a bare repository.
+    fn is_in_repository(&self, folder: &Path, work_tree: Option<&Path>) -> bool {
+        let is_in_root = |folder: &Path| self.places.roots.iter().any(|root| folder.starts_with(root));
+        let is_in_work_tree =
+            |folder: &Path| work_tree.is_none_or(|top| folder.starts_with(top) && folder != top);
+        let mut folders =
+            folder.ancestors().take_while(|folder| is_in_root(folder) || is_in_work_tree(folder));
+        folders.any(|folder| is_git_folder(folder, &self.created))
     }
 }
 

@@ -11,14 +11,16 @@ use std::sync::{Mutex, PoisonError};
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
 
+use super::command_words::CommandWords;
+use super::git_environment::{self, expand_home};
 use crate::git::Repository;
 use crate::git::config::{self as git_config, Setting};
 use crate::state;
 
-/// A larger configuration file is not read.
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
+/// Of a larger configuration file, only the beginning is read.
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
 /// How many configuration files are read, with those that they include.
-const MAX_FILES: usize = 64;
+const MAX_FILES: usize = 256;
 /// How many repositories are remembered.
 const MAX_REPOSITORIES: usize = 256;
 
@@ -27,19 +29,29 @@ const MAX_REPOSITORIES: usize = 256;
 pub(super) struct GitPlaces {
     /// The configuration files of the system and of the user, which apply everywhere.
     user_files: Vec<PathBuf>,
-    /// By the repository's folder; `None` for a path that is in no repository.
-    known: Mutex<HashMap<Option<PathBuf>, ConfiguredPlaces>>,
+    /// The settings that environment variables make.
+    environment: Vec<Setting>,
+    /// By repository; `None` for a path that is in no repository.
+    known: Mutex<HashMap<Option<RepositoryKey>, ConfiguredPlaces>>,
+}
+
+/// What tells repositories apart: one Git folder may be used from several work trees.
+pub(super) type RepositoryKey = (PathBuf, PathBuf);
+
+pub(super) fn repository_key(repository: &Repository) -> RepositoryKey {
+    (repository.own.clone(), repository.work_tree.clone())
 }
 
 impl Default for GitPlaces {
     fn default() -> Self {
-        Self::new(user_configs())
+        let variable = |name: &str| std::env::var_os(name);
+        Self::new(git_environment::user_files(&variable), git_environment::settings(&variable))
     }
 }
 
 impl GitPlaces {
-    pub(super) fn new(user_files: Vec<PathBuf>) -> Self {
-        Self { user_files, known: Mutex::default() }
+    pub(super) fn new(user_files: Vec<PathBuf>, environment: Vec<Setting>) -> Self {
+        Self { user_files, environment, known: Mutex::default() }
     }
 
     /// What a repository protects. Without a repository, the user's configuration still applies: it points to the same
@@ -50,31 +62,36 @@ impl GitPlaces {
         let own = repository.into_iter().flat_map(|found| [&found.own, &found.common]);
         let mut places: Vec<_> =
             own.map(|folder| (state::resolve(folder), PlaceKind::GitRepository)).collect();
-        let key = repository.map(|found| found.own.clone());
+        let key = repository.map(repository_key);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.get(&key).is_some_and(ConfiguredPlaces::is_current) {
             if known.len() >= MAX_REPOSITORIES {
                 known.clear();
             }
-            known.insert(key.clone(), ConfiguredPlaces::read(&self.user_files, repository));
+            known.insert(key.clone(), ConfiguredPlaces::read(self, repository));
         }
         let Some(configured) = known.get(&key) else {
-            return ResolvedPlaces { places, configurations: Vec::new() };
+            return ResolvedPlaces { places, ..ResolvedPlaces::default() };
         };
         let configurations =
             configured.files.iter().filter_map(|(_, stamp)| Some(stamp.as_ref()?.id)).collect();
         places.extend(configured.places.iter().map(|(place, kind)| (state::resolve(place), *kind)));
-        ResolvedPlaces { places, configurations }
+        let (endings, is_cut_short) = (configured.endings.clone(), configured.is_cut_short);
+        ResolvedPlaces { places, endings, configurations, is_cut_short }
     }
 }
 
 /// Protected places with symlinks resolved.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ResolvedPlaces {
     /// The repository's own folders first.
     places: Vec<(PathBuf, PlaceKind)>,
+    /// How the paths of commands end whose folders are not known.
+    endings: Vec<PathBuf>,
     /// The configuration files.
     configurations: Vec<FileId>,
+    /// Whether there is more configuration than was read.
+    is_cut_short: bool,
 }
 
 impl ResolvedPlaces {
@@ -86,7 +103,9 @@ impl ResolvedPlaces {
             Some(PlaceKind::GitRepository) => found,
             // Perhaps by a hard link.
             _ if id.is_some_and(|id| self.configurations.contains(&id)) => Some(PlaceKind::GitConfiguration),
-            found => found,
+            Some(kind) => Some(kind),
+            None if self.endings.iter().any(|ending| path.ends_with(ending)) => Some(PlaceKind::GitCommand),
+            None => self.is_cut_short.then_some(PlaceKind::SearchCutShort),
         }
     }
 }
@@ -95,8 +114,10 @@ impl ResolvedPlaces {
 #[derive(Debug, Default)]
 struct ConfiguredPlaces {
     places: Vec<(PathBuf, PlaceKind)>,
+    endings: Vec<PathBuf>,
     /// The files that were read, or are missing.
     files: Vec<(PathBuf, Option<Stamp>)>,
+    is_cut_short: bool,
 }
 
 /// The top of the work tree, where hooks and commands run, or several if it is not clear which one Git uses.
@@ -119,16 +140,19 @@ impl Stamp {
 }
 
 impl ConfiguredPlaces {
-    fn read(user_files: &[PathBuf], repository: Option<&Repository>) -> Self {
+    fn read(git: &GitPlaces, repository: Option<&Repository>) -> Self {
         let mut read = Self::default();
         let mut settings = Vec::new();
-        for file in user_files {
+        for file in &git.user_files {
             read.add_file(file.clone(), &mut settings);
         }
         let mut work_trees = Vec::new();
         if let Some(repository) = repository {
             read.add_file(repository.common.join("config"), &mut settings);
             read.add_file(repository.own.join("config.worktree"), &mut settings);
+        }
+        read.add_settings(git.environment.clone(), Path::new("/"), &mut settings);
+        if let Some(repository) = repository {
             work_trees.push(repository.work_tree.clone());
             let elsewhere = settings.iter().filter(|one| (&*one.section, &*one.key) == ("core", "worktree"));
             work_trees.extend(elsewhere.map(|one| repository.own.join(expand_home(&one.value))));
@@ -150,14 +174,20 @@ impl ConfiguredPlaces {
         }
         self.places.push((file.clone(), PlaceKind::GitConfiguration));
         if self.files.len() >= MAX_FILES {
+            self.is_cut_short = true;
             return;
         }
         // Before the file is read: a later change is noticed.
         self.files.push((file.clone(), Stamp::of(&file)));
-        let Some(text) = read_config(&file) else { return };
-        for setting in git_config::parse(&text) {
+        let Some((text, is_whole)) = read_config(&file) else { return };
+        self.is_cut_short |= !is_whole;
+        self.add_settings(git_config::parse(&text), file.parent().unwrap_or(Path::new("/")), settings);
+    }
+
+    /// Adds settings, and the files that they include, by their paths from a folder.
+    fn add_settings(&mut self, added: Vec<Setting>, folder: &Path, settings: &mut Vec<Setting>) {
+        for setting in added {
             if matches!(setting.section.as_str(), "include" | "includeif") && setting.key == "path" {
-                let folder = file.parent().unwrap_or(Path::new("/"));
                 self.add_file(folder.join(expand_home(&setting.value)), settings);
             }
             settings.push(setting);
@@ -180,13 +210,17 @@ impl ConfiguredPlaces {
                 self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
             (section, key) if names_command(section, key) => {
-                let words =
-                    value.trim_start_matches('!').split([' ', '\t', '\n', '"', '\'', ';', '&', '|', '=']);
-                for word in words.filter(|word| !word.is_empty()) {
-                    // A word without a slash is a program of the system, unless there is such a file.
-                    let paths = locate(word).into_iter().filter(|path| word.contains('/') || path.is_file());
+                let is_shell_command = section != "alias" || value.trim_start().starts_with('!');
+                let command = CommandWords::parse(value.trim_start().trim_start_matches('!'));
+                for (position, word) in command.words.iter().enumerate() {
+                    // A program without a slash is one of the system, and an alias names a command of Git, unless there
+                    // is such a file. Another word may be a file that does not exist yet.
+                    let is_path =
+                        word.contains('/') || is_shell_command && position > 0 && !word.starts_with('-');
+                    let paths = locate(word).into_iter().filter(|path| is_path || path.is_file());
                     self.places.extend(paths.map(|path| (path, PlaceKind::GitCommand)));
                 }
+                self.endings.extend(command.endings());
             }
             _ => {}
         }
@@ -223,38 +257,14 @@ fn names_command(section: &str, key: &str) -> bool {
     )
 }
 
-/// The configuration files of the system and of the user.
-fn user_configs() -> Vec<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let mut files = vec![variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into())];
-    match (variable("GIT_CONFIG_GLOBAL"), home()) {
-        (Some(global), _) => files.push(global),
-        (None, Some(home)) => {
-            let xdg = variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-            files.extend([xdg.join("git/config"), home.join(".gitconfig")]);
-        }
-        (None, None) => {}
-    }
-    files
-}
-
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-fn expand_home(value: &str) -> PathBuf {
-    match (value.strip_prefix("~/"), home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => value.into(),
-    }
-}
-
-fn read_config(file: &Path) -> Option<String> {
+/// The text of a configuration file, and whether it is whole.
+fn read_config(file: &Path) -> Option<(String, bool)> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(file).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    fs::File::open(file).ok()?.take(MAX_CONFIG_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    fs::File::open(file).ok()?.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let is_whole = bytes.len() as u64 <= MAX_CONFIG_BYTES;
+    Some((String::from_utf8_lossy(&bytes).into_owned(), is_whole))
 }
