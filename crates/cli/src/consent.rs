@@ -38,6 +38,22 @@ pub(crate) struct Consent {
     yes: bool,
 }
 
+/// The warning about a change that can't be undone.
+const NOT_UNDOABLE: &str =
+    "a file is private, so its text is not kept: this change can't be undone after this command has ended";
+
+/// Warns that a change can't be undone if the text of its files is known to this process only, which is about to end.
+pub(crate) fn add_private_warning(workspace: &Workspace, report: &mut Report) {
+    if report.change.is_some_and(|id| workspace.knows_private_text_of(id)) {
+        report.warnings.push(NOT_UNDOABLE.into());
+    }
+}
+
+/// Whether a report has that warning.
+pub(crate) fn says_not_undoable(report: &Report) -> bool {
+    report.warnings.iter().any(|warning| warning == NOT_UNDOABLE)
+}
+
 impl Consent {
     /// Whether `--yes` was given.
     pub(crate) fn is_given(self) -> bool {
@@ -46,7 +62,7 @@ impl Consent {
 
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
-        let mut approver = TerminalApprover { confirmed: self.yes, asked: Vec::new() };
+        let mut approver = TerminalApprover { workspace, confirmed: self.yes, asked: Vec::new() };
         let phrases = match tool {
             "patch" => PATCH_PHRASES,
             "delete" | "move" => HintPhrases { create: None, ..PHRASES },
@@ -54,6 +70,7 @@ impl Consent {
         };
         let mut report = workspace.run_with(plan, Source { tool, phrases }, &mut approver);
         wording::address_a_person(&mut report);
+        add_private_warning(workspace, &mut report);
         report.warnings.extend(workspace.config().ignored.iter().map(ToString::to_string));
         if !self.yes && !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
@@ -73,13 +90,14 @@ pub(crate) fn user_name() -> String {
     name.unwrap_or_else(|| "unknown user".into())
 }
 
-struct TerminalApprover {
+struct TerminalApprover<'a> {
+    workspace: &'a Workspace,
     confirmed: bool,
     /// The guards' questions that were not confirmed.
     asked: Vec<String>,
 }
 
-impl Approver for TerminalApprover {
+impl Approver for TerminalApprover<'_> {
     fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
         let asks = question.checked.approval_reasons();
         match (asks, self.confirmed) {
@@ -87,6 +105,13 @@ impl Approver for TerminalApprover {
             (_, true) => Decision::Approve { by: user_name() },
             (_, false) => {
                 self.asked = asks.to_vec();
+                let mut files = question.checked.changes().files().iter();
+                if let Some(file) = files.find(|file| self.workspace.is_private(&file.path)) {
+                    self.asked.push(format!(
+                        "`{}` is private, so its text is not kept and the change can't be undone later",
+                        file.path
+                    ));
+                }
                 Decision::Decline { by: user_name(), reason: asks.join("; ") }
             }
         }

@@ -25,11 +25,26 @@ pub(crate) trait CommandOutput {
         None
     }
 
+    /// What was done. It stays done if the output cannot be written.
+    fn effect(&self) -> Effect {
+        self.change().map_or(Effect::Nothing, Effect::Change)
+    }
+
     /// One JSON value, for `--json`.
     fn json(&self) -> serde_json::Result<String>;
 
     /// Writes the output as text.
     fn write(&self, streams: &mut Streams);
+}
+
+/// What a command did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Nothing,
+    /// It made this change.
+    Change(ChangeId),
+    /// It did something else that lasts, such as storing a proposal or forgetting a change.
+    Other,
 }
 
 /// The result of a subcommand: its output, or the reason it failed.
@@ -42,12 +57,12 @@ pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode 
         let json = output.json().map(|json| json + "\n");
         return match json {
             Ok(json) if std::io::stdout().is_terminal() => {
-                write_streams(escape_json(&json).as_bytes(), b"", output.status(), output.change())
+                write_streams(escape_json(&json).as_bytes(), b"", output.status(), output.effect())
             }
-            Ok(json) => write_streams(json.as_bytes(), b"", output.status(), output.change()),
+            Ok(json) => write_streams(json.as_bytes(), b"", output.status(), output.effect()),
             Err(error) => {
                 let message = format!("error: {error}\n");
-                write_streams(b"", message.as_bytes(), Status::Failed, output.change())
+                write_streams(b"", message.as_bytes(), Status::Failed, output.effect())
             }
         };
     }
@@ -58,7 +73,7 @@ pub(crate) fn print_result(result: CommandResult, options: &Global) -> ExitCode 
     if is_only_shown && terminal::page(&streams.out.bytes, options) {
         streams.out.bytes.clear();
     }
-    write_streams(&streams.out.bytes, &streams.err.bytes, output.status(), output.change())
+    write_streams(&streams.out.bytes, &streams.err.bytes, output.status(), output.effect())
 }
 
 /// Prints a part of a command's output while the command runs; with `--json`, as one line. Fails if nobody reads any more.
@@ -91,14 +106,14 @@ fn new_streams(color: ColorChoice) -> Streams {
     streams
 }
 
-/// The exit code of a change that was made although its output could not be written.
-const CHANGE_WITHOUT_OUTPUT: u8 = 4;
+/// The exit code of a command that did its work although its output could not be written.
+const DONE_WITHOUT_OUTPUT: u8 = 4;
 
 /// Writes both streams and returns the exit code.
 ///
-/// A closed pipe is not a failure: the reader has seen enough. Any other error is one, but if a change was made, the exit code
-/// is neither that of a failed edit, which would invite a second one, nor that of success, because the output is missing.
-pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, change: Option<ChangeId>) -> ExitCode {
+/// A closed pipe is not a failure: the reader has seen enough. Any other error is one, but if the command did something, the
+/// exit code is neither that of a failure, which would invite a second try, nor that of success, because the output is missing.
+pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, effect: Effect) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(out).and_then(|()| stdout.flush());
     let mut stderr = std::io::stderr().lock();
@@ -106,18 +121,27 @@ pub(crate) fn write_streams(out: &[u8], err: &[u8], status: Status, change: Opti
     let _ = stderr.write_all(err);
     let Err(error) = written else { return exit_code(status) };
     let is_closed = error.kind() == ErrorKind::BrokenPipe;
-    let is_said = |id: ChangeId| String::from_utf8_lossy(err).contains(&format!("(change {id};"));
-    // If stderr already names the change, a closed pipe needs no second message.
-    if let Some(id) = change.filter(|&id| !(is_closed && is_said(id))) {
-        let _ = writeln!(
-            stderr,
-            "warning: the change was made (change {id}; undo with: slipstitch undo {id}), but its output could not be written: {error}"
-        );
+    let is_said = |id: ChangeId| String::from_utf8_lossy(err).contains(&format!("(change {id}"));
+    match effect {
+        // If stderr already names the change, a closed pipe needs no second message.
+        Effect::Change(id) if !(is_closed && is_said(id)) => {
+            let _ = writeln!(
+                stderr,
+                "warning: the change was made (change {id}; undo with: slipstitch undo {id}), but its output could not be written: {error}"
+            );
+        }
+        Effect::Other if !is_closed => {
+            let _ = writeln!(
+                stderr,
+                "warning: the command did its work, but its output could not be written: {error}"
+            );
+        }
+        _ => {}
     }
-    match change {
+    match effect {
         _ if is_closed => exit_code(status),
-        Some(_) => CHANGE_WITHOUT_OUTPUT.into(),
-        None => {
+        Effect::Change(_) | Effect::Other => DONE_WITHOUT_OUTPUT.into(),
+        Effect::Nothing => {
             let _ = writeln!(stderr, "error: cannot write the output: {error}");
             exit_code(Status::Failed)
         }

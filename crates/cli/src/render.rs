@@ -7,10 +7,11 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::report::{ConflictReport, FailureReport, Report};
 use slipstitch::core::text::display::escape_controls;
 
+use crate::consent;
 use crate::diff;
 use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
-use crate::output::CommandOutput;
+use crate::output::{CommandOutput, Effect};
 use crate::streams::{Streams, StyledText};
 
 /// How many matching lines the message of an ambiguous edit lists.
@@ -23,6 +24,17 @@ impl CommandOutput for Report {
 
     fn change(&self) -> Option<ChangeId> {
         self.change
+    }
+
+    fn effect(&self) -> Effect {
+        match (self.change, Report::status(self)) {
+            (Some(_), _) if consent::says_not_undoable(self) => Effect::Other,
+            (Some(id), _) => Effect::Change(id),
+            (None, Status::Applied) => Effect::Other,
+            // It is in the review queue.
+            (None, Status::Pending) if self.proposal.is_some() => Effect::Other,
+            _ => Effect::Nothing,
+        }
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -78,6 +90,9 @@ fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
 fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
     let message = &escape::printable_message(report, layout);
     match (report.status(), report.change) {
+        (Status::Applied, Some(id)) if consent::says_not_undoable(report) => {
+            err.line(format!("{message} (change {id}; it can't be undone)"));
+        }
         (Status::Applied, Some(id)) => {
             err.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
         }

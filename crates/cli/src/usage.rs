@@ -9,7 +9,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::escape::UnsafeNames;
-use crate::output::{CommandOutput, write_streams};
+use crate::output::{CommandOutput, Effect, write_streams};
 
 /// Names that other tools have for our commands.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -67,20 +67,20 @@ pub(crate) fn print_parse_error(
     let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
-        return write_streams(json.as_bytes(), b"", Status::Invalid, None);
+        return write_streams(json.as_bytes(), b"", Status::Invalid, Effect::Nothing);
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
         let hint = report.hint.unwrap_or_default();
         let message = format!("error: {}\nhint: {hint}\n", escape_controls(&report.message));
-        return write_streams(b"", message.as_bytes(), Status::Invalid, None);
+        return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
     let unsafe_names = UnsafeNames::from_invocation();
     if !unsafe_names.is_empty() {
         let message = unsafe_names.escape_in(&error.render().to_string());
-        return write_streams(b"", message.as_bytes(), Status::Invalid, None);
+        return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
     let _ = error.print();
-    write_streams(b"", b"", Status::Invalid, None)
+    write_streams(b"", b"", Status::Invalid, Effect::Nothing)
 }
 
 /// A usage error as a report.

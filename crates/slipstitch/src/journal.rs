@@ -418,6 +418,8 @@ enum DbError {
         "another process is reading the journal, so deleted text may still be in its log; try again when it is done"
     )]
     StillInUse,
+    #[error("cannot note in the state folder that text is to be erased: {0}")]
+    CannotRemember(String),
     #[error("the proposal {0} is not pending")]
     ProposalNotPending(ProposalId),
     #[error("{owner} is damaged: {reason}")]

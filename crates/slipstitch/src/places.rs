@@ -4,6 +4,8 @@
 //! Every edit passes here, so little is read: a few metadata lookups on the way from the file to the top, and Git's
 //! configuration only when it has changed.
 
+mod command_words;
+mod git_environment;
 mod git_places;
 mod neighbours;
 mod place;
@@ -20,7 +22,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
-use git_places::{CurrentPlaces, GitPlaces};
+use git_places::{CurrentPlaces, GitPlaces, RepositoryKey, repository_key};
 use neighbours::{NeighbourSearch, Neighbours};
 use place::Place;
 use state_files::StateFiles;
@@ -73,14 +75,16 @@ struct Survey<'a> {
     settings: Vec<Place>,
     folders: HashMap<PathBuf, Rc<FolderPlaces>>,
     neighbours: NeighbourSearch<'a>,
-    /// By the repository's folder; `None` for what applies outside of repositories.
-    git: HashMap<Option<PathBuf>, Rc<CurrentPlaces>>,
+    /// By repository; `None` for what applies outside of repositories.
+    git: HashMap<Option<RepositoryKey>, Rc<CurrentPlaces>>,
 }
 
 /// What applies to all files in a folder.
 struct FolderPlaces {
     is_in_repository: bool,
     git: Vec<Rc<CurrentPlaces>>,
+    /// Whether there may be more repositories next to the folder.
+    is_cut_short: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -105,7 +109,9 @@ impl<'a> Survey<'a> {
         if folder.is_in_repository {
             return Some(PlaceKind::GitRepository);
         }
-        folder.git.iter().find_map(|places| places.find(path, id))
+        let protected = folder.git.iter().find_map(|places| places.find(path, id));
+        // Whoever creates enough folders must not hide a repository behind them.
+        protected.or_else(|| folder.is_cut_short.then_some(PlaceKind::SearchCutShort))
     }
 
     /// Whether a path leads to one of our own files. A hard link leads to the same file.
@@ -127,25 +133,36 @@ impl<'a> Survey<'a> {
             false => own.iter().map(|repository| self.find_git(Some(repository))).collect(),
         };
         // A repository next to the folder, or next to one above it, may run or obey what is there.
-        for repository in self.neighbours.find(folder) {
-            git.push(self.find_git(Some(&repository)));
+        let neighbours = self.neighbours.find(folder);
+        for repository in &neighbours.repositories {
+            git.push(self.find_git(Some(repository)));
         }
-        let found = Rc::new(FolderPlaces { is_in_repository: self.is_in_repository(folder), git });
+        let work_tree = own.first().map(|repository| repository.work_tree.as_path());
+        let is_in_repository = self.is_in_repository(folder, work_tree);
+        let is_cut_short = neighbours.is_cut_short;
+        let found = Rc::new(FolderPlaces { is_in_repository, git, is_cut_short });
         self.folders.insert(folder.to_owned(), Rc::clone(&found));
         found
     }
 
     /// What Git runs or obeys, by the configuration of a repository and of the user.
     fn find_git(&mut self, repository: Option<&Repository>) -> Rc<CurrentPlaces> {
-        let key = repository.map(|found| found.own.clone());
+        let key = repository.map(repository_key);
         let find = || Rc::new(self.places.git.find(repository));
         Rc::clone(self.git.entry(key).or_insert_with(find))
     }
 
     /// Whether a folder is in one that Git takes for a repository, or will once the created files exist.
-    fn is_in_repository(&self, folder: &Path) -> bool {
-        let is_in_root = |folder: &&Path| self.places.roots.iter().any(|root| folder.starts_with(root));
-        folder.ancestors().take_while(is_in_root).any(|folder| is_git_folder(folder, &self.created))
+    ///
+    /// The root may be such a folder itself, or be inside one, unless a work tree is between them: people keep work trees
+    /// in the folder of a bare repository.
+    fn is_in_repository(&self, folder: &Path, work_tree: Option<&Path>) -> bool {
+        let is_in_root = |folder: &Path| self.places.roots.iter().any(|root| folder.starts_with(root));
+        let is_in_work_tree =
+            |folder: &Path| work_tree.is_none_or(|top| folder.starts_with(top) && folder != top);
+        let mut folders =
+            folder.ancestors().take_while(|folder| is_in_root(folder) || is_in_work_tree(folder));
+        folders.any(|folder| is_git_folder(folder, &self.created))
     }
 }
 

@@ -561,6 +561,32 @@ impl Workspace {
         self.journal.forget(selection, run)
     }
 
+    /// Whether the journal keeps no text of a file (see `private` in the settings), by its name or by where a symlink leads.
+    pub fn is_private(&self, path: &FilePath) -> bool {
+        let is_private = |path: &FilePath| !self.journal.keeps_text_of(path);
+        let real = self.roots().next().map(|root| (Path::new(root), Path::new(root).join(path.as_str())));
+        let real = real.and_then(|(root, file)| {
+            let real = file.canonicalize().ok()?;
+            FilePath::from_record(real.strip_prefix(root).ok()?.to_str()?).ok()
+        });
+        is_private(path) || real.is_some_and(|real| is_private(&real))
+    }
+
+    /// Whether a change can only be undone while this process runs, because a file of it is private.
+    pub fn knows_private_text_of(&self, id: ChangeId) -> bool {
+        self.journal.knows_private_text_of(id)
+    }
+
+    /// Whether forgotten text may still be in the journal's files, because another process was reading them.
+    pub fn has_unfinished_erasing(&self) -> bool {
+        self.journal.has_unfinished_erasing()
+    }
+
+    /// Erases forgotten text that is still in the journal's files. Returns whether there was anything to do.
+    pub fn finish_erasing(&self) -> Result<bool, JournalError> {
+        self.journal.finish_erasing()
+    }
+
     /// Removes unused lock files of all roots and returns how many.
     pub fn sweep_locks(&self) -> std::io::Result<usize> {
         sweep_locks(&state::locks(&self.folder))

@@ -13,9 +13,9 @@ use super::dialect_name::DialectName;
 use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::global::Global;
-use crate::output::{CommandOutput, CommandResult};
+use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::streams::Streams;
-use crate::{input, json};
+use crate::{consent, input, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,8 @@ impl Call {
         let workspace = global.open_for_call(self.mode)?;
         let mut paths = Vec::new();
         collect_paths(&arguments, &mut paths);
-        let answer = workspace.call(&self.dialect, &self.tool, arguments);
+        let mut answer = workspace.call(&self.dialect, &self.tool, arguments);
+        consent::add_private_warning(&workspace, &mut answer.report);
         Ok(Box::new(CallOutput { answer, paths }))
     }
 
@@ -119,6 +120,10 @@ impl CommandOutput for CallOutput {
 
     fn change(&self) -> Option<ChangeId> {
         self.answer.report.change
+    }
+
+    fn effect(&self) -> Effect {
+        self.answer.report.effect()
     }
 
     fn json(&self) -> serde_json::Result<String> {

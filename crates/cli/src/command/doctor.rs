@@ -77,6 +77,7 @@ impl Doctor {
             Ok(workspace) => {
                 findings.roots(&workspace);
                 findings.journal(&workspace);
+                findings.unfinished_erasing(&workspace);
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
                 findings.editors(&workspace);
@@ -195,6 +196,14 @@ impl Findings {
                 self.add("journal", Grade::Note, detail);
             }
             Err(error) => self.add("journal", Grade::Bad, format!("{error} (in {folder})")),
+        }
+    }
+
+    fn unfinished_erasing(&mut self, workspace: &Workspace) {
+        if workspace.has_unfinished_erasing() {
+            let detail = "forgotten text is still in the journal's files, because another process was reading them; \
+                          to erase it, run: slipstitch gc";
+            self.add("journal", Grade::Bad, detail);
         }
     }
 

@@ -7,7 +7,7 @@ use slipstitch::core::engine::{pruned_change, unknown_change, unknown_proposal};
 use slipstitch::core::outcome::{Failed, Status};
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{ChangeId, Run};
-use slipstitch::core::ports::journal::ProposalId;
+use slipstitch::core::ports::journal::{JournalError, ProposalId};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
@@ -15,7 +15,7 @@ use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
 use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::output::{CommandOutput, CommandResult};
+use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt;
 use crate::streams::Streams;
@@ -83,7 +83,15 @@ impl Forget {
         }
         let workspace = global.open()?;
         let selection = self.selection(&workspace, global)?;
-        let preview = forget(&workspace, &selection, Run::Dry)?;
+        // An earlier command has confirmed this.
+        let finished_erasing = !self.dry_run && workspace.finish_erasing().map_err(unfinished)?;
+        let preview = match forget(&workspace, &selection, Run::Dry) {
+            Err(_) if finished_erasing => Forgotten::default(),
+            preview => preview?,
+        };
+        if preview.is_empty() && finished_erasing {
+            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Real }));
+        }
         if preview.is_empty() {
             let message = "nothing in the journal matches";
             return Err(Report::custom(Status::Refused, "nothing_to_forget", message)
@@ -91,7 +99,7 @@ impl Forget {
                 .into());
         }
         if self.dry_run {
-            return Ok(Box::new(ForgetOutput { forgotten: preview, run: Run::Dry }));
+            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Dry }));
         }
         if !self.yes && !prompt::confirm(&describe(&preview, Run::Dry), "Forget this for good?") {
             let message = "forgetting can't be undone and needs confirmation";
@@ -100,7 +108,7 @@ impl Forget {
                 .into());
         }
         let forgotten = forget(&workspace, &selection, Run::Real)?;
-        Ok(Box::new(ForgetOutput { forgotten, run: Run::Real }))
+        Ok(Box::new(ForgetOutput { forgotten, finished_erasing, run: Run::Real }))
     }
 
     fn selection(&self, workspace: &Workspace, global: &Global) -> Result<ForgetSelection, CommandError> {
@@ -128,10 +136,25 @@ fn forget(workspace: &Workspace, selection: &ForgetSelection, run: Run) -> Resul
         }
         Err(ForgetError::UnknownChange(id)) => Err(unknown_change(id, &PHRASES).into()),
         Err(ForgetError::UnknownProposal(id)) => Err(unknown_proposal(id).into()),
+        Err(ForgetError::Unfinished { forgotten, reason }) => {
+            let mut report = unfinished(reason);
+            let gone = describe(&forgotten, Run::Real).join(" ");
+            report.message = format!("{gone} {}", report.message);
+            Err(report.into())
+        }
         Err(ForgetError::Journal(error)) => Err(Report::from(error).into()),
         Err(error) => Err(Report::new(Failed::Journal, error.to_string()).into()),
         Ok(forgotten) => Ok(forgotten),
     }
+}
+
+/// The report about text that is deleted but not erased.
+fn unfinished(error: JournalError) -> Report {
+    let message = format!("Deleted text is still in the journal's files: {error}");
+    Report::custom(Status::Failed, "unfinished_erasing", message).hint(
+        "Run the command again, or `slipstitch gc`, when no other process uses the journal. `slipstitch doctor` says \
+         whether anything is left.",
+    )
 }
 
 /// What was or would be forgotten, in lines.
@@ -176,17 +199,32 @@ fn describe(forgotten: &Forgotten, run: Run) -> Vec<String> {
 
 struct ForgetOutput {
     forgotten: Forgotten,
+    /// Whether text that an earlier command had left was erased.
+    finished_erasing: bool,
     run: Run,
 }
 
 impl CommandOutput for ForgetOutput {
+    fn effect(&self) -> Effect {
+        if self.run == Run::Real { Effect::Other } else { Effect::Nothing }
+    }
+
     fn json(&self) -> serde_json::Result<String> {
         let mut object = serde_json::to_value(&self.forgotten)?;
+        object["finished_erasing"] = json!(self.finished_erasing);
         object["dry_run"] = json!(self.run == Run::Dry);
         serde_json::to_string(&object)
     }
 
     fn write(&self, streams: &mut Streams) {
+        if self.finished_erasing {
+            streams
+                .out
+                .line("Erased what an earlier `slipstitch forget` had to leave in the journal's files.");
+        }
+        if self.forgotten.is_empty() {
+            return;
+        }
         for line in describe(&self.forgotten, self.run) {
             streams.out.line(line);
         }

@@ -8,7 +8,7 @@ use slipstitch::journal::Collected;
 
 use crate::change::run_mode;
 use crate::global::Global;
-use crate::output::{CommandOutput, CommandResult};
+use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -33,13 +33,17 @@ impl Gc {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let run = run_mode(self.dry_run);
         let workspace = global.open()?;
+        let finished_erasing = match run {
+            Run::Real => workspace.finish_erasing().map_err(Report::from)?,
+            Run::Dry => false,
+        };
         let collected = workspace.collect(run).map_err(Report::from)?;
         let locks = match run {
             // Leftover lock files are harmless, so failing to remove them is not an error.
             Run::Real => workspace.sweep_locks().unwrap_or(0),
             Run::Dry => 0,
         };
-        Ok(Box::new(GcOutput { collected, locks, run }))
+        Ok(Box::new(GcOutput { collected, locks, finished_erasing, run }))
     }
 }
 
@@ -48,13 +52,20 @@ struct GcOutput {
     collected: Collected,
     /// Number of lock files removed.
     locks: usize,
+    /// Whether text that an earlier `forget` had left was erased.
+    finished_erasing: bool,
     run: Run,
 }
 
 impl CommandOutput for GcOutput {
+    fn effect(&self) -> Effect {
+        if self.run == Run::Real { Effect::Other } else { Effect::Nothing }
+    }
+
     fn json(&self) -> serde_json::Result<String> {
         let mut object = serde_json::to_value(self.collected)?;
         object["locks"] = json!(self.locks);
+        object["finished_erasing"] = json!(self.finished_erasing);
         object["dry_run"] = json!(self.run == Run::Dry);
         serde_json::to_string(&object)
     }
@@ -62,6 +73,11 @@ impl CommandOutput for GcOutput {
     fn write(&self, streams: &mut Streams) {
         let Collected { changes, proposals, memories, calls, texts, max_bytes, bytes_before, bytes_after } =
             self.collected;
+        if self.finished_erasing {
+            streams
+                .out
+                .line("Erased what an earlier `slipstitch forget` had to leave in the journal's files.");
+        }
         match self.locks {
             0 => {}
             1 => streams.out.line("Removed 1 unused lock file."),

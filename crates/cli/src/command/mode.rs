@@ -6,7 +6,8 @@ use slipstitch::core::report::Report;
 use slipstitch::core::settings::Mode;
 
 use crate::global::Global;
-use crate::output::CommandResult;
+use crate::output::{CommandOutput, CommandResult, Effect};
+use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +37,26 @@ impl SetMode {
         let mode = mode.map_err(|error| Box::new(Report::from(error)))?;
         let mut report = Report::custom(Status::Shown, "mode", format!("the session is {}", mode.name()));
         report.text = Some(mode.name().into());
-        Ok(Box::new(report))
+        Ok(Box::new(ModeOutput { report, is_set: self.mode.is_some() }))
+    }
+}
+
+struct ModeOutput {
+    report: Report,
+    /// Whether the mode was set, not only shown.
+    is_set: bool,
+}
+
+impl CommandOutput for ModeOutput {
+    fn effect(&self) -> Effect {
+        if self.is_set { Effect::Other } else { Effect::Nothing }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        self.report.json()
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        self.report.write(streams);
     }
 }

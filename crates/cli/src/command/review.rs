@@ -14,7 +14,8 @@ use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, RejectedHunk, StoredProposal,
+    Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, RecordedText, RejectedHunk,
+    StoredProposal,
 };
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
@@ -22,10 +23,11 @@ use slipstitch::{Reviewer, Workspace};
 
 use super::log;
 use crate::complete;
+use crate::consent;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::output::{CommandOutput, CommandResult};
+use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::selection::Selection;
 use crate::streams::Streams;
 
@@ -200,6 +202,7 @@ fn accept(workspace: &Workspace, ids: &[ProposalId], hunks: &[usize], by: &Revie
             [] => workspace.accept(id, by),
             some => workspace.accept_hunks(id, by, some),
         };
+        consent::add_private_warning(workspace, &mut report);
         if report.change.is_some() {
             report.message = format!("Accepted {id}: {}", report.message);
         }
@@ -223,6 +226,11 @@ impl CommandOutput for Decisions {
     fn status(&self) -> Status {
         let failed = self.0.iter().map(Report::status).find(|status| status.is_error());
         failed.unwrap_or(Status::Applied)
+    }
+
+    fn effect(&self) -> Effect {
+        let has_effect = self.0.iter().any(|report| report.effect() != Effect::Nothing);
+        if has_effect { Effect::Other } else { Effect::Nothing }
     }
 
     fn json(&self) -> serde_json::Result<String> {
@@ -258,7 +266,7 @@ impl CommandOutput for PendingProposals {
             if let Some(description) = &proposal.description {
                 streams.out.text(format!("  {}", escape_controls(description)));
             }
-            streams.out.line(format!("  [{}]", escape_controls(&proposal.reason)));
+            streams.out.line(format!("  [{}]", escape_controls(&reason(proposal))));
         }
         if self.0.is_empty() {
             streams.err.line("Nothing to review.");
@@ -289,7 +297,7 @@ impl CommandOutput for StoredProposal {
         if let Some(labels) = &proposal.notes.labels {
             log::write_labels(labels, &mut field);
         }
-        field("why", &escape_controls(&proposal.reason));
+        field("why", &escape_controls(&reason(proposal)));
         field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
         if proposal.notes.subject == ProposalSubject::WriteAccess {
             field("asks for", &escape_controls(&describe_request(proposal)));
@@ -305,6 +313,16 @@ impl CommandOutput for StoredProposal {
             let title = format!("\nhunk {}{}\n", hunk.number, escape_controls(&verdict));
             streams.out.styled(Style::new().bold(), title);
             diff::write_colored(proposal.hunk_diff(&hunk).as_bytes(), &mut streams.out);
+        }
+    }
+}
+
+/// Why a proposal needs a decision, and what to know before it is accepted.
+fn reason(proposal: &Proposal) -> String {
+    match proposal.text {
+        RecordedText::Kept => proposal.reason.clone(),
+        RecordedText::Private | RecordedText::Withheld => {
+            format!("{}; can't be undone once accepted, because a file is private", proposal.reason)
         }
     }
 }

@@ -3,8 +3,14 @@
 //! SQLite does not overwrite what it deletes, and keeps old pages in its log. So the rows are deleted with
 //! `secure_delete`, the database is rebuilt, which drops what earlier deletions left in free pages, and the log is
 //! truncated.
+//!
+//! The log cannot be truncated while another process reads. So a file in the state folder remembers that something is left
+//! to erase, until it is.
 
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -16,6 +22,10 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 use super::checksum::{CHANGES, PROPOSALS};
 use super::transaction::CachedTransaction;
 use super::{DbError, FileOwner, SqliteJournal, change_id, failures, gc, proposal, query, row_id};
+use crate::private_files;
+
+/// The file that exists while deleted text may be left.
+const UNFINISHED: &str = "unfinished-erasing";
 
 /// What to forget: what is named, or else what meets all conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,6 +74,14 @@ pub enum ForgetError {
     /// The selection names a proposal that the root's journal does not have.
     #[error("there is no proposal {0} in this root's journal")]
     UnknownProposal(ProposalId),
+    /// The rows are deleted, but their bytes may still be in the journal's files.
+    #[error("the journal no longer has this, but its bytes are not erased from the disk yet: {reason}")]
+    Unfinished {
+        /// What was deleted.
+        forgotten: Box<Forgotten>,
+        /// Why it is not erased.
+        reason: JournalError,
+    },
     /// The journal could not be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -72,8 +90,8 @@ pub enum ForgetError {
 impl SqliteJournal {
     /// Forgets for good what is selected. A dry run returns the same result and forgets nothing.
     ///
-    /// Fails if the rows are deleted but another process keeps old pages in use, so that bytes may be left. Repeating it
-    /// erases them.
+    /// Fails if the rows are deleted but another process keeps old pages in use, so that bytes may be left.
+    /// [`finish_erasing`](Self::finish_erasing) erases them later.
     pub fn forget(&self, selection: &ForgetSelection, run: Run) -> Result<Forgotten, ForgetError> {
         const ACTION: &str = "forget";
         // Queued records and texts would be written after they were to be forgotten.
@@ -83,7 +101,13 @@ impl SqliteJournal {
                 return Ok(Err(unknown));
             }
             let forgotten = select(transaction, &self.root, selection)?;
-            delete(transaction, &self.root, selection, forgotten).map(Ok)
+            let forgotten = delete(transaction, &self.root, selection, forgotten)?;
+            // Before it is committed: the process may die right after that.
+            if run == Run::Real && !forgotten.is_empty() {
+                self.remember_unfinished_erasing()
+                    .map_err(|error| DbError::CannotRemember(error.to_string()))?;
+            }
+            Ok(Ok(forgotten))
         })??;
         if run == Run::Dry {
             return Ok(forgotten);
@@ -92,13 +116,54 @@ impl SqliteJournal {
             self.private_texts.forget(*id);
         }
         self.private_texts.forget_memory();
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let rebuilt = connection.execute_batch("VACUUM").map_err(DbError::from);
-        rebuilt.and_then(|()| truncate_log(&connection)).map_err(|error| error.during(ACTION))?;
-        Ok(forgotten)
+        match self.rebuild(ACTION) {
+            Ok(()) => Ok(forgotten),
+            Err(reason) => Err(ForgetError::Unfinished { forgotten: Box::new(forgotten), reason }),
+        }
     }
 
-    /// Runs a transaction whose deletions overwrite what they delete, and then truncates the log.
+    /// Whether only this process knows the text of a file that a change modified.
+    pub(crate) fn knows_private_text_of(&self, id: ChangeId) -> bool {
+        self.private_texts.knows(id)
+    }
+
+    /// Whether text that was deleted may still be in the journal's files.
+    pub fn has_unfinished_erasing(&self) -> bool {
+        self.unfinished_erasing().symlink_metadata().is_ok()
+    }
+
+    /// Erases what earlier deletions left in the journal's files. Returns whether there was anything to do.
+    pub fn finish_erasing(&self) -> Result<bool, JournalError> {
+        if !self.has_unfinished_erasing() {
+            return Ok(false);
+        }
+        self.rebuild("erase forgotten text").map(|()| true)
+    }
+
+    fn unfinished_erasing(&self) -> PathBuf {
+        self.state_dir.join(UNFINISHED)
+    }
+
+    fn remember_unfinished_erasing(&self) -> io::Result<()> {
+        private_files::open(&self.unfinished_erasing(), OpenOptions::new().append(true).create(true))
+            .map(drop)
+    }
+
+    /// Rebuilds the database and truncates the log, so that nothing deleted is left.
+    fn rebuild(&self, action: &'static str) -> Result<(), JournalError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let rebuilt = connection.execute_batch("VACUUM").map_err(DbError::from);
+        rebuilt.and_then(|()| truncate_log(&connection)).map_err(|error| error.during(action))?;
+        match std::fs::remove_file(self.unfinished_erasing()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(JournalError::new(action, error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a transaction whose deletions overwrite what they delete, and then truncates the log. If that is not possible
+    /// yet, it is remembered.
     pub(super) fn erase<T>(
         &self,
         action: &'static str,
@@ -114,8 +179,9 @@ impl SqliteJournal {
                 Run::Real => transaction.commit()?,
                 Run::Dry => drop(transaction),
             }
-            if run == Run::Real {
-                truncate_log(&connection)?;
+            if run == Run::Real && truncate_log(&connection).is_err() {
+                self.remember_unfinished_erasing()
+                    .map_err(|error| DbError::CannotRemember(error.to_string()))?;
             }
             Ok(result)
         };

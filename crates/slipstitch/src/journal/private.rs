@@ -100,6 +100,11 @@ impl PrivateTexts {
         }
     }
 
+    /// Whether there are inverses of a change.
+    pub(super) fn knows(&self, id: ChangeId) -> bool {
+        lock(&self.inverses).range((id, 0)..).next().is_some_and(|((known, _), _)| *known == id)
+    }
+
     /// Drops the inverses of a change.
     pub(super) fn forget(&self, id: ChangeId) {
         lock(&self.inverses).retain(|(known, _), _| *known != id);

@@ -11,15 +11,17 @@ use std::sync::{Mutex, PoisonError};
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
 
+use super::command_words::CommandWords;
+use super::git_environment::{self, expand_home};
 use crate::git::Repository;
 use crate::git::config::{self as git_config, Setting};
 
 use super::place::{Found, Place};
 
-/// A larger configuration file is not read.
-const MAX_CONFIG_BYTES: u64 = 1 << 20;
+/// Of a larger configuration file, only the beginning is read.
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
 /// How many configuration files are read, with those that they include.
-const MAX_FILES: usize = 64;
+const MAX_FILES: usize = 256;
 /// How many repositories are remembered.
 const MAX_REPOSITORIES: usize = 256;
 
@@ -28,19 +30,29 @@ const MAX_REPOSITORIES: usize = 256;
 pub(super) struct GitPlaces {
     /// The configuration files of the system and of the user, which apply everywhere.
     user_files: Vec<PathBuf>,
-    /// By the repository's folder; `None` for a path that is in no repository.
-    known: Mutex<HashMap<Option<PathBuf>, ConfiguredPlaces>>,
+    /// The settings that environment variables make.
+    environment: Vec<Setting>,
+    /// By repository; `None` for a path that is in no repository.
+    known: Mutex<HashMap<Option<RepositoryKey>, ConfiguredPlaces>>,
+}
+
+/// What tells repositories apart: one Git folder may be used from several work trees.
+pub(super) type RepositoryKey = (PathBuf, PathBuf);
+
+pub(super) fn repository_key(repository: &Repository) -> RepositoryKey {
+    (repository.own.clone(), repository.work_tree.clone())
 }
 
 impl Default for GitPlaces {
     fn default() -> Self {
-        Self::new(user_configs())
+        let variable = |name: &str| std::env::var_os(name);
+        Self::new(git_environment::user_files(&variable), git_environment::settings(&variable))
     }
 }
 
 impl GitPlaces {
-    pub(super) fn new(user_files: Vec<PathBuf>) -> Self {
-        Self { user_files, known: Mutex::default() }
+    pub(super) fn new(user_files: Vec<PathBuf>, environment: Vec<Setting>) -> Self {
+        Self { user_files, environment, known: Mutex::default() }
     }
 
     /// What a repository protects. Without a repository, the user's configuration still applies: it points to the same
@@ -53,30 +65,38 @@ impl GitPlaces {
                 places.push(Place::new(common.clone(), PlaceKind::GitRepository));
             }
         }
-        let key = repository.map(|found| found.own.clone());
+        let key = repository.map(repository_key);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut configurations = known.get(&key).and_then(ConfiguredPlaces::look_again);
         if configurations.is_none() {
             if known.len() >= MAX_REPOSITORIES {
                 known.clear();
             }
-            let read = ConfiguredPlaces::read(&self.user_files, repository);
+            let read = ConfiguredPlaces::read(self, repository);
             configurations = Some(read.look());
             known.insert(key.clone(), read);
         }
-        let pointed = known.get(&key).map_or(&[][..], |configured| &configured.places);
-        places.extend(pointed.iter().map(|(place, kind)| Place::new(place.clone(), *kind)));
-        CurrentPlaces { places, configurations: configurations.unwrap_or_default() }
+        let configurations = configurations.unwrap_or_default();
+        let Some(configured) = known.get(&key) else {
+            return CurrentPlaces { places, configurations, ..CurrentPlaces::default() };
+        };
+        places.extend(configured.places.iter().map(|(place, kind)| Place::new(place.clone(), *kind)));
+        let (endings, is_cut_short) = (configured.endings.clone(), configured.is_cut_short);
+        CurrentPlaces { places, endings, configurations, is_cut_short }
     }
 }
 
 /// Protected places as they are now.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CurrentPlaces {
     /// The repository's own folders first.
     places: Vec<Place>,
+    /// How the paths of commands end whose folders are not known.
+    endings: Vec<PathBuf>,
     /// The configuration files.
     configurations: Vec<Place>,
+    /// Whether there is more configuration than was read.
+    is_cut_short: bool,
 }
 
 impl CurrentPlaces {
@@ -88,7 +108,9 @@ impl CurrentPlaces {
             _ if self.configurations.iter().any(|file| file.is_file(id) || file.contains(path, id)) => {
                 Some(PlaceKind::GitConfiguration)
             }
-            inside => inside,
+            Some(kind) => Some(kind),
+            None if self.endings.iter().any(|ending| path.ends_with(ending)) => Some(PlaceKind::GitCommand),
+            None => self.is_cut_short.then_some(PlaceKind::SearchCutShort),
         }
     }
 }
@@ -98,8 +120,11 @@ impl CurrentPlaces {
 struct ConfiguredPlaces {
     /// What the configuration files name.
     places: Vec<(PathBuf, PlaceKind)>,
+    /// How the paths of commands end whose folders are not known.
+    endings: Vec<PathBuf>,
     /// The configuration files that were read, or are missing.
     files: Vec<(PathBuf, Stamp)>,
+    is_cut_short: bool,
 }
 
 /// The top of the work tree, where hooks and commands run, or several if it is not clear which one Git uses.
@@ -123,16 +148,19 @@ impl Stamp {
 }
 
 impl ConfiguredPlaces {
-    fn read(user_files: &[PathBuf], repository: Option<&Repository>) -> Self {
+    fn read(git: &GitPlaces, repository: Option<&Repository>) -> Self {
         let mut read = Self::default();
         let mut settings = Vec::new();
-        for file in user_files {
+        for file in &git.user_files {
             read.add_file(file.clone(), &mut settings);
         }
         let mut work_trees = Vec::new();
         if let Some(repository) = repository {
             read.add_file(repository.common.join("config"), &mut settings);
             read.add_file(repository.own.join("config.worktree"), &mut settings);
+        }
+        read.add_settings(git.environment.clone(), Path::new("/"), &mut settings);
+        if let Some(repository) = repository {
             work_trees.push(repository.work_tree.clone());
             let elsewhere = settings.iter().filter(|one| (&*one.section, &*one.key) == ("core", "worktree"));
             work_trees.extend(elsewhere.map(|one| repository.own.join(expand_home(&one.value))));
@@ -164,14 +192,20 @@ impl ConfiguredPlaces {
         }
         if self.files.len() >= MAX_FILES {
             self.places.push((file, PlaceKind::GitConfiguration));
+            self.is_cut_short = true;
             return;
         }
         // Before the file is read: a later change is noticed.
         self.files.push((file.clone(), Stamp::of(&file)));
-        let Some(text) = read_config(&file) else { return };
-        for setting in git_config::parse(&text) {
+        let Some((text, is_whole)) = read_config(&file) else { return };
+        self.is_cut_short |= !is_whole;
+        self.add_settings(git_config::parse(&text), file.parent().unwrap_or(Path::new("/")), settings);
+    }
+
+    /// Adds settings, and the files that they include, by their paths from a folder.
+    fn add_settings(&mut self, added: Vec<Setting>, folder: &Path, settings: &mut Vec<Setting>) {
+        for setting in added {
             if matches!(setting.section.as_str(), "include" | "includeif") && setting.key == "path" {
-                let folder = file.parent().unwrap_or(Path::new("/"));
                 self.add_file(folder.join(expand_home(&setting.value)), settings);
             }
             settings.push(setting);
@@ -194,13 +228,17 @@ impl ConfiguredPlaces {
                 self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
             (section, key) if names_command(section, key) => {
-                let words =
-                    value.trim_start_matches('!').split([' ', '\t', '\n', '"', '\'', ';', '&', '|', '=']);
-                for word in words.filter(|word| !word.is_empty()) {
-                    // A word without a slash is a program of the system, unless there is such a file.
-                    let paths = locate(word).into_iter().filter(|path| word.contains('/') || path.is_file());
+                let is_shell_command = section != "alias" || value.trim_start().starts_with('!');
+                let command = CommandWords::parse(value.trim_start().trim_start_matches('!'));
+                for (position, word) in command.words.iter().enumerate() {
+                    // A program without a slash is one of the system, and an alias names a command of Git, unless there
+                    // is such a file. Another word may be a file that does not exist yet.
+                    let is_path =
+                        word.contains('/') || is_shell_command && position > 0 && !word.starts_with('-');
+                    let paths = locate(word).into_iter().filter(|path| is_path || path.is_file());
                     self.places.extend(paths.map(|path| (path, PlaceKind::GitCommand)));
                 }
+                self.endings.extend(command.endings());
             }
             _ => {}
         }
@@ -237,38 +275,14 @@ fn names_command(section: &str, key: &str) -> bool {
     )
 }
 
-/// The configuration files of the system and of the user.
-fn user_configs() -> Vec<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let mut files = vec![variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into())];
-    match (variable("GIT_CONFIG_GLOBAL"), home()) {
-        (Some(global), _) => files.push(global),
-        (None, Some(home)) => {
-            let xdg = variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-            files.extend([xdg.join("git/config"), home.join(".gitconfig")]);
-        }
-        (None, None) => {}
-    }
-    files
-}
-
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-fn expand_home(value: &str) -> PathBuf {
-    match (value.strip_prefix("~/"), home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => value.into(),
-    }
-}
-
-fn read_config(file: &Path) -> Option<String> {
+/// The text of a configuration file, and whether it is whole.
+fn read_config(file: &Path) -> Option<(String, bool)> {
     // Opening a pipe would wait for a writer.
     if !fs::metadata(file).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    fs::File::open(file).ok()?.take(MAX_CONFIG_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    fs::File::open(file).ok()?.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let is_whole = bytes.len() as u64 <= MAX_CONFIG_BYTES;
+    Some((String::from_utf8_lossy(&bytes).into_owned(), is_whole))
 }

@@ -3,6 +3,8 @@
 //!
 //! Looking everywhere would cost more than an edit. So the folders in every folder above the file are looked at, and the
 //! folders in those, up to the folder around the root. What a folder contains is remembered until it changes.
+//!
+//! There are limits, and whoever can create folders can exceed them. So the result says when the search was cut short.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -13,32 +15,66 @@ use std::time::{Duration, SystemTime};
 
 use crate::git::Repository;
 
-/// How many folders are listed for one path.
-const MAX_LISTED: usize = 512;
-/// How many entries of a folder are read.
-const MAX_ENTRIES: usize = 2_000;
-/// How many listings are remembered.
-const MAX_REMEMBERED: usize = 4_096;
+/// How many listings are remembered. More than are made for one path.
+const MAX_REMEMBERED: usize = 32_768;
 /// A folder that has changed this recently may change again without a new time.
 const SETTLED_AFTER: Duration = Duration::from_millis(50);
+
+/// How far the search goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SearchLimits {
+    /// How many folders are listed for one path.
+    pub(super) listings: usize,
+    /// How many entries of a folder are read.
+    pub(super) entries: usize,
+}
+
+impl Default for SearchLimits {
+    fn default() -> Self {
+        Self { listings: 16_384, entries: 100_000 }
+    }
+}
 
 /// Finds repositories, and remembers what folders contain.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
+    limits: SearchLimits,
     known: Mutex<HashMap<PathBuf, Listing>>,
 }
 
-#[derive(Debug, Clone)]
+/// The repositories next to the way to a file.
+#[derive(Debug)]
+pub(super) struct FoundNeighbours {
+    pub(super) repositories: Vec<Rc<Repository>>,
+    /// Whether there may be more.
+    pub(super) is_cut_short: bool,
+}
+
+/// The progress of one search.
+#[derive(Debug)]
+struct Progress {
+    listings_left: usize,
+    is_cut_short: bool,
+}
+
+#[derive(Debug, Clone, Default)]
 struct Listing {
     /// When the folder had changed; `None` if that was so recent that it must be listed again.
     changed: Option<SystemTime>,
     folders: Vec<PathBuf>,
+    /// Whether all entries of the folder were read.
+    is_whole: bool,
 }
 
 impl Neighbours {
     /// Looks for repositories on behalf of one call.
     pub(super) fn search<'a>(&'a self, roots: &'a [PathBuf]) -> NeighbourSearch<'a> {
         NeighbourSearch { neighbours: self, roots, listed: HashMap::new(), repositories: HashMap::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_limits(limits: SearchLimits) -> Self {
+        Self { limits, ..Self::default() }
     }
 
     /// How many folders are remembered.
@@ -48,22 +84,23 @@ impl Neighbours {
     }
 
     /// The folders in a folder, without symlinks.
-    fn list(&self, folder: &Path) -> Vec<PathBuf> {
+    fn list(&self, folder: &Path) -> Listing {
         let changed = fs::metadata(folder).and_then(|found| found.modified()).ok();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(listing) = known.get(folder)
             && listing.changed.is_some()
             && listing.changed == changed
         {
-            return listing.folders.clone();
+            return listing.clone();
         }
         let is_settled = |time: &SystemTime| time.elapsed().is_ok_and(|age| age > SETTLED_AFTER);
-        let listing = Listing { changed: changed.filter(is_settled), folders: list_folders(folder) };
+        let (folders, is_whole) = list_folders(folder, self.limits.entries);
+        let listing = Listing { changed: changed.filter(is_settled), folders, is_whole };
         if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
         known.insert(folder.to_owned(), listing.clone());
-        listing.folders
+        listing
     }
 }
 
@@ -72,21 +109,21 @@ impl Neighbours {
 pub(super) struct NeighbourSearch<'a> {
     neighbours: &'a Neighbours,
     roots: &'a [PathBuf],
-    listed: HashMap<PathBuf, Rc<[PathBuf]>>,
+    listed: HashMap<PathBuf, Rc<Listing>>,
     repositories: HashMap<PathBuf, Option<Rc<Repository>>>,
 }
 
 impl NeighbourSearch<'_> {
     /// The repositories next to the folders that lead to the files in a folder. Their own, those above them, are not among them.
-    pub(super) fn find(&mut self, folder: &Path) -> Vec<Rc<Repository>> {
-        let mut left = MAX_LISTED;
+    pub(super) fn find(&mut self, folder: &Path) -> FoundNeighbours {
+        let mut progress = Progress { listings_left: self.neighbours.limits.listings, is_cut_short: false };
         let mut near = BTreeSet::new();
         for above in folder.ancestors() {
             let is_inside = self.roots.iter().any(|root| above.starts_with(root));
-            for child in self.list(above, &mut left).iter() {
+            for child in &self.list(above, &mut progress).folders {
                 // Around the root, only what is next to it: that may be everything a user has.
                 if is_inside {
-                    near.extend(self.list(child, &mut left).iter().cloned());
+                    near.extend(self.list(child, &mut progress).folders.iter().cloned());
                 }
                 near.insert(child.clone());
             }
@@ -95,18 +132,26 @@ impl NeighbourSearch<'_> {
             }
         }
         near.retain(|near| !folder.starts_with(near));
-        near.into_iter().filter_map(|near| self.repository(near)).collect()
+        let repositories = near.into_iter().filter_map(|near| self.repository(near)).collect();
+        FoundNeighbours { repositories, is_cut_short: progress.is_cut_short }
     }
 
-    fn list(&mut self, folder: &Path, left: &mut usize) -> Rc<[PathBuf]> {
-        let Some(rest) = left.checked_sub(1) else { return Rc::default() };
-        *left = rest;
-        if let Some(known) = self.listed.get(folder) {
-            return Rc::clone(known);
-        }
-        let folders: Rc<[PathBuf]> = self.neighbours.list(folder).into();
-        self.listed.insert(folder.to_owned(), Rc::clone(&folders));
-        folders
+    fn list(&mut self, folder: &Path, progress: &mut Progress) -> Rc<Listing> {
+        let Some(rest) = progress.listings_left.checked_sub(1) else {
+            progress.is_cut_short = true;
+            return Rc::default();
+        };
+        progress.listings_left = rest;
+        let listing = match self.listed.get(folder) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let listing = Rc::new(self.neighbours.list(folder));
+                self.listed.insert(folder.to_owned(), Rc::clone(&listing));
+                listing
+            }
+        };
+        progress.is_cut_short |= !listing.is_whole;
+        listing
     }
 
     fn repository(&mut self, folder: PathBuf) -> Option<Rc<Repository>> {
@@ -119,9 +164,11 @@ impl NeighbourSearch<'_> {
     }
 }
 
-fn list_folders(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let entries = entries.take(MAX_ENTRIES).flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.map(|entry| entry.path()).collect()
+/// The folders in a folder, and whether all its entries were read.
+fn list_folders(folder: &Path, max_entries: usize) -> (Vec<PathBuf>, bool) {
+    let Ok(mut entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
+    let first = entries.by_ref().take(max_entries).flatten();
+    let folders = first.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let folders = folders.map(|entry| entry.path()).collect();
+    (folders, entries.next().is_none())
 }

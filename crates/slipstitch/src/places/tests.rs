@@ -19,7 +19,7 @@ impl Home {
         let root = top.join("root");
         fs::create_dir(&root).unwrap();
         let places = DiskPlaces {
-            git: GitPlaces::new(vec![top.join("gitconfig"), top.join("xdg/config")]),
+            git: GitPlaces::new(vec![top.join("gitconfig"), top.join("xdg/config")], Vec::new()),
             ..DiskPlaces::new(vec![root.clone()], Vec::new(), top.join("state"))
         };
         Self { folder, root, places }
@@ -136,15 +136,126 @@ fn a_repository_that_appears_later_is_noticed() {
 }
 
 #[test]
-fn neighbours_are_looked_for_in_a_limited_number_of_folders() {
+fn many_new_folders_do_not_hide_a_repository() {
     let home = Home::new();
-    for number in 0..600 {
-        fs::create_dir_all(home.root.join(format!("deep/many{number}/inner"))).unwrap();
+    init(&home, "zzz/.git", "[core]\n\thooksPath = ../hooks\n");
+    for number in 0..3_000 {
+        fs::create_dir(home.root.join(format!("a{number}"))).unwrap();
     }
-    assert_eq!(home.find("deep/f"), None);
-    assert_eq!(home.places.neighbours.listed(), 512);
-    init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
     assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("other/x"), None);
+}
+
+#[test]
+fn a_search_that_is_cut_short_asks() {
+    for (listings, entries) in [(20, 1_000), (1_000, 20)] {
+        let mut home = Home::new();
+        home.places.neighbours = Neighbours::with_limits(neighbours::SearchLimits { listings, entries });
+        assert_eq!(home.find("deep/f"), None);
+        for number in 0..30 {
+            fs::create_dir_all(home.root.join(format!("deep/many{number}/inner"))).unwrap();
+        }
+        assert_eq!(home.find("deep/f"), Some(PlaceKind::SearchCutShort));
+        assert!(home.places.neighbours.listed() <= listings + 3, "with what the first search listed");
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+        fs::File::open(home.root.join("deep")).unwrap().set_modified(old).unwrap();
+        for _ in 0..2 {
+            assert_eq!(home.find("deep/f"), Some(PlaceKind::SearchCutShort), "also from what is remembered");
+        }
+    }
+}
+
+#[test]
+fn more_configuration_than_is_read_asks() {
+    let home = Home::new();
+    let included: String = (0..300).map(|number| format!("path = ROOT/inc{number}\n")).collect();
+    home.configure(&format!("[include]\n{included}"));
+    assert_eq!(home.find("a.txt"), Some(PlaceKind::SearchCutShort), "too many files");
+    home.configure("");
+    assert_eq!(home.find("a.txt"), None);
+    home.configure(&format!(
+        "{}\n[core]\n\thooksPath = ROOT/hooks\n",
+        format!("# {}\n", "x".repeat(1_000)).repeat(5_000)
+    ));
+    assert_eq!(home.find("hooks/x"), Some(PlaceKind::SearchCutShort), "too large a file");
+}
+
+#[test]
+fn commands_are_understood_as_a_shell_does() {
+    for (setting, path) in [
+        ("[filter \"x\"]\nclean = 'my tools/clean.sh' %f", "my tools/clean.sh"),
+        ("[filter \"x\"]\nclean = sh plain.sh", "plain.sh"),
+        ("[filter \"x\"]\nclean = $(git rev-parse --show-toplevel)/tools/z.sh", "tools/z.sh"),
+        ("[filter \"x\"]\nclean = \"x=$(tools/w.sh); echo\"", "tools/w.sh"),
+        ("[filter \"x\"]\nclean = (tools/v.sh)", "tools/v.sh"),
+        ("[filter \"x\"]\nclean = `tools/t.sh`", "tools/t.sh"),
+        ("[filter \"x\"]\nclean = sh -c 'cd tools; sh u.sh'", "tools/u.sh"),
+        ("[diff]\nexternal = tools/d.sh<x", "tools/d.sh"),
+        ("[core]\nsshCommand = tools/a\\\\ b.sh", "tools/a b.sh"),
+        ("[core]\neditor = \\\"my tools/ed.sh\\\"", "my tools/ed.sh"),
+        ("[core]\neditor = $HOME/root/ed.sh", "deep/root/ed.sh"),
+        ("[alias]\nq = \"!cd tools && ./q.sh\"", "tools/q.sh"),
+        ("[alias]\nq = \"!f() { sh \\\"$1\\\" run.sh; }; f\"", "deep/run.sh"),
+    ] {
+        let home = Home::new();
+        init(&home, ".git", &format!("{setting}\n"));
+        assert_eq!(home.find(path), Some(PlaceKind::GitCommand), "{setting}");
+        assert_eq!(home.find("src/main.rs"), None, "{setting}");
+    }
+    let home = Home::new();
+    init(&home, ".git", "[alias]\nst = status -sb main\n[core]\npager = less\n");
+    for free in ["status", "main", "less"] {
+        assert_eq!(home.find(free), None, "{free}");
+    }
+}
+
+#[test]
+fn settings_of_the_environment_apply() {
+    let mut home = Home::new();
+    init(&home, ".git", "");
+    assert_eq!(home.find("hooks/x"), None);
+    let setting = |section: &str, key: &str, value: String| crate::git::config::Setting {
+        section: section.into(),
+        key: key.into(),
+        value,
+    };
+    let included = home.root.join("more.inc").display().to_string();
+    let settings = vec![setting("core", "hookspath", "hooks".into()), setting("include", "path", included)];
+    home.places.git = GitPlaces::new(Vec::new(), settings);
+    assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("more.inc"), Some(PlaceKind::GitConfiguration));
+}
+
+#[test]
+fn a_root_inside_a_repository_is_protected() {
+    for (git_folder, root) in [("mirror.git", "mirror.git/hooks"), ("project/.git", "project/.git/info")] {
+        let mut home = Home::new();
+        init(&home, git_folder, "");
+        home.root = home.root.join(root);
+        fs::create_dir(&home.root).unwrap();
+        home.places.roots = vec![home.root.clone()];
+        assert_eq!(home.find("post-receive"), Some(PlaceKind::GitRepository), "{root}");
+    }
+    let mut home = Home::new();
+    init(&home, "mirror.git", "");
+    init(&home, "mirror.git/main/.git", "");
+    home.root = home.root.join("mirror.git/main");
+    home.places.roots = vec![home.root.clone()];
+    assert_eq!(home.find("src/a.rs"), None, "a work tree in the folder of a bare repository");
+}
+
+#[test]
+fn work_trees_of_one_git_folder_are_told_apart() {
+    let home = Home::new();
+    init(&home, "store", "[core]\n\thooksPath = hooks\n");
+    for tree in ["one", "two"] {
+        fs::create_dir(home.root.join(tree)).unwrap();
+        let pointer = format!("gitdir: {}\n", home.root.join("store").display());
+        fs::write(home.root.join(tree).join(".git"), pointer).unwrap();
+    }
+    for tree in ["one", "two", "one"] {
+        assert_eq!(home.find(&format!("{tree}/hooks/x")), Some(PlaceKind::GitCommand), "{tree}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use slipstitch::journal::ForgetSelection;
+use slipstitch::journal::{ForgetError, ForgetSelection};
 use slipstitch::{SqliteJournal, Workspace};
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::{ChangeId, Run};
@@ -137,6 +137,30 @@ fn forgetting_a_change_forgets_its_undo_and_names_related_changes() {
     assert!(workspace.forget(&only(99), Run::Real).is_err());
     let unknown = ForgetSelection { proposals: vec![ProposalId(9)], ..ForgetSelection::default() };
     assert!(workspace.forget(&unknown, Run::Real).is_err());
+}
+
+/// A reader keeps the log from being truncated.
+#[test]
+fn forgetting_while_another_process_reads_is_finished_later() {
+    let (folder, workspace) = spread();
+    let reader = rusqlite::Connection::open(folder.state().join("journal.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM changes").unwrap();
+    let selection = ForgetSelection { paths: vec![file("config.txt")], ..ForgetSelection::default() };
+    let error = workspace.forget(&selection, Run::Real).unwrap_err();
+    let ForgetError::Unfinished { forgotten, .. } = &error else { panic!("{error:?}") };
+    assert!(forgotten.changes.len() >= 4, "{forgotten:?}");
+    assert!(error.to_string().contains("not erased from the disk yet"), "{error}");
+    assert!(!files_with_secret(&folder.state()).is_empty());
+    // Also in the next process.
+    drop(workspace);
+    let workspace = folder.open_session("s");
+    assert_eq!(ids(&workspace).len(), 2);
+    assert!(workspace.has_unfinished_erasing());
+    assert!(workspace.finish_erasing().is_err(), "the reader is still there");
+    reader.execute_batch("ROLLBACK").unwrap();
+    assert!(workspace.finish_erasing().unwrap());
+    assert_eq!(files_with_secret(&folder.state()), [""; 0]);
+    assert!(!workspace.has_unfinished_erasing() && !workspace.finish_erasing().unwrap());
 }
 
 /// A proposal names its file and session although it never became a change.

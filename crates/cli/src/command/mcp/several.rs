@@ -10,7 +10,7 @@ use slipstitch_install::{Change, Target};
 
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::output::CommandOutput;
+use crate::output::{CommandOutput, Effect};
 use crate::streams::Streams;
 
 /// The outcome for each host.
@@ -33,6 +33,11 @@ impl CommandOutput for HostReports {
         };
         let worst = [Status::Failed, Status::Invalid, Status::Refused];
         worst.into_iter().find(|worst| statuses().any(|status| status == *worst)).unwrap_or(Status::Shown)
+    }
+
+    fn effect(&self) -> Effect {
+        let effects = self.0.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()).map(Report::effect);
+        effects.filter(|effect| *effect != Effect::Nothing).next().map_or(Effect::Nothing, |_| Effect::Other)
     }
 
     fn json(&self) -> serde_json::Result<String> {

@@ -151,7 +151,7 @@ fn heading(found: &StoredProposal, number: usize, count: usize) -> String {
     let lines = [
         format!("\nProposal {} ({number} of {count}) by {who}{description}", found.id),
         format!("  {}", describe_request(proposal)),
-        format!("  waits because {}", proposal.reason),
+        format!("  waits because {}", super::reason(proposal)),
     ];
     lines.map(|line| escape_text(&line)).join("\n")
 }

@@ -321,3 +321,61 @@ fn an_edit_whose_output_nobody_reads_still_says_its_id() {
         assert!(err.contains("the change was made (change c1;"), "{err}");
     }
 }
+
+#[test]
+fn other_work_whose_output_cannot_be_written_is_not_reported_as_failed() {
+    let rig = Rig::with("one\n");
+    rig.run(["edit", "a.txt", "--old", "one", "--new", "two"]).assert_done();
+    let proposal = r#"{"path": ".github/workflows/ci.yml", "content": "x\n", "mode": "create"}"#;
+    for arguments in [
+        &["call", "write_file", proposal][..],
+        &["call", "--json", "write_file", proposal],
+        &["mode", "restricted", "--session", "agent"],
+        &["forget", "c1", "--yes"],
+        &["gc"],
+        &["mcp", "install", "--client", "claude-code", "--project", "--command", "slipstitch"],
+    ] {
+        let (code, err) = run_with_stdout(&rig, arguments, full_device());
+        assert_eq!(code, Some(4), "{arguments:?}: {err}");
+        assert!(err.contains("but its output could not be written") && !err.contains("error:"), "{err}");
+    }
+    for arguments in [&["mode"][..], &["gc", "--dry-run"], &["log"]] {
+        let (code, err) = run_with_stdout(&rig, arguments, full_device());
+        assert_eq!(code, Some(3), "nothing was done by {arguments:?}: {err}");
+    }
+}
+
+/// Its text is known to the process that makes the change, and that ends.
+#[test]
+fn a_change_of_a_private_file_promises_no_undo() {
+    let rig = Rig::new();
+    rig.put(".env", "KEY=old\n");
+    rig.put("prod.tfvars", "key = 1\n");
+    std::os::unix::fs::symlink(".env", rig.root().join("link")).unwrap();
+    for (name, old, new) in [(".env", "old", "first"), ("link", "first", "second")] {
+        let asked = rig.run(["edit", name, "--old", old, "--new", "x"]);
+        assert_eq!(asked.code, 1);
+        assert!(asked.err.contains("can't be undone later"), "{asked:?}");
+        let done = rig.run(["edit", name, "--old", old, "--new", new, "--yes"]);
+        done.assert_done();
+        assert!(done.err.contains("it can't be undone)") && !done.err.contains("undo with"), "{done:?}");
+        assert!(done.err.contains("its text is not kept"), "{done:?}");
+    }
+    let done = rig.run(["edit", "prod.tfvars", "--old", "1", "--new", "2", "--yes"]);
+    assert!(done.code == 0 && !done.err.contains("undo with"), "{done:?}");
+    assert_ne!(rig.run(["undo", "c1"]).code, 0);
+    // In the review queue, too.
+    let call = r#"{"path": ".env", "old_text": "second", "new_text": "third"}"#;
+    rig.run(["call", "edit_file", call]);
+    let listed = rig.run(["review"]);
+    assert!(listed.out.contains("can't be undone once accepted"), "{listed:?}");
+    let shown = rig.run(["review", "show", "p1"]);
+    assert!(shown.out.contains("can't be undone once accepted"), "{shown:?}");
+    rig.allow_unattended_review();
+    let accepted = rig.run(["review", "accept", "p1"]);
+    accepted.assert_done();
+    assert!(
+        !accepted.err.contains("undo with") && accepted.err.contains("its text is not kept"),
+        "{accepted:?}"
+    );
+}

@@ -55,3 +55,38 @@ fn a_selection_is_required_and_ids_are_checked() {
     session.assert_done();
     assert!(session.out.contains("\"changes\":[\"c3\"]"), "{session:?}");
 }
+
+#[test]
+fn what_another_process_keeps_in_use_is_erased_later() {
+    let rig = rig_with_secret();
+    let journal = rig.outside().join("state/journal.db");
+    let reader = rusqlite::Connection::open(&journal).unwrap();
+    let hold = || reader.execute_batch("BEGIN; SELECT count(*) FROM changes").unwrap();
+    let is_left = || {
+        ["journal.db", "journal.db-wal"].iter().any(|name| {
+            let bytes = std::fs::read(rig.outside().join("state").join(name)).unwrap_or_default();
+            bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes())
+        })
+    };
+    for finish in [&["forget", "--file", "a.txt", "--yes"][..], &["gc"]] {
+        rig.put("a.txt", "one\n");
+        rig.run(["edit", "a.txt", "--old", "one", "--new", SECRET]).assert_done();
+        rig.run(["edit", "a.txt", "--old", SECRET, "--new", "1"]).assert_done();
+        hold();
+        let run = rig.run(["forget", "--file", "a.txt", "--yes"]);
+        assert_eq!(run.code, 3, "{run:?}");
+        assert!(run.err.contains("Forgot 2 changes") || run.err.contains("Forgot 4 changes"), "{run:?}");
+        assert!(run.err.contains("Deleted text is still in the journal's files"), "{run:?}");
+        assert!(is_left());
+        let again = rig.run(["forget", "--file", "a.txt", "--yes"]);
+        assert!(again.code == 3 && again.err.contains("still in the journal's files"), "{again:?}");
+        let doctor = rig.run(["doctor"]);
+        assert!(doctor.code == 3 && doctor.out.contains("forgotten text is still"), "{doctor:?}");
+        reader.execute_batch("ROLLBACK").unwrap();
+        let run = rig.run(finish);
+        run.assert_done();
+        assert!(run.out.contains("Erased what an earlier `slipstitch forget`"), "{run:?}");
+        assert!(!is_left());
+        assert!(!rig.run(["doctor"]).out.contains("forgotten text is still"));
+    }
+}

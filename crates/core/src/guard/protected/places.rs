@@ -32,6 +32,8 @@ pub enum PlaceKind {
     GitCommand,
     /// Git's configuration includes it.
     GitConfiguration,
+    /// There is more on the disk than is searched, so Git may run or obey it.
+    SearchCutShort,
 }
 
 impl PlaceKind {
@@ -39,7 +41,9 @@ impl PlaceKind {
     pub fn group(self) -> &'static str {
         match self {
             Self::Settings | Self::State => names::SLIPSTITCH,
-            Self::GitRepository | Self::GitCommand | Self::GitConfiguration => names::VERSION_CONTROL,
+            Self::GitRepository | Self::GitCommand | Self::GitConfiguration | Self::SearchCutShort => {
+                names::VERSION_CONTROL
+            }
         }
     }
 
@@ -51,6 +55,9 @@ impl PlaceKind {
             Self::GitRepository => "a Git repository",
             Self::GitCommand => "a Git hook or command",
             Self::GitConfiguration => "Git's configuration",
+            Self::SearchCutShort => {
+                "Git may run or obey it: there are too many folders or settings around it to search them all"
+            }
         }
     }
 
@@ -58,7 +65,7 @@ impl PlaceKind {
     pub(super) fn can_be_exempt(self) -> bool {
         match self {
             Self::Settings | Self::State => false,
-            Self::GitRepository | Self::GitCommand | Self::GitConfiguration => true,
+            Self::GitRepository | Self::GitCommand | Self::GitConfiguration | Self::SearchCutShort => true,
         }
     }
 }
