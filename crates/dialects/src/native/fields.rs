@@ -36,7 +36,7 @@ pub(super) struct EditFile {
     pub(super) end_line: Option<usize>,
     /// Several replacements instead of one; all or none are applied.
     pub(super) edits: Option<Vec<TextEdit>>,
-    /// Instead of the text: the number of a listed candidate.
+    /// Instead of the text: a listed candidate.
     #[schemars(range(min = 1))]
     pub(super) candidate: Option<usize>,
     #[serde(flatten)]
@@ -46,7 +46,7 @@ pub(super) struct EditFile {
 /// The fields common to every tool that changes a file.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Common {
-    /// The version that the edit is for; refused if its lines changed since.
+    /// The version that the edit is for.
     pub(super) version: Option<String>,
     /// Only show what would change.
     #[schemars(extend("x-unlisted" = true))]
@@ -76,7 +76,7 @@ pub(super) struct TextEdit {
 pub(super) struct PatchFiles {
     /// The whole patch, with file names.
     pub(super) patch: String,
-    /// With the same patch: the number of a listed candidate.
+    /// With the same patch: a listed candidate.
     #[schemars(range(min = 1))]
     pub(super) candidate: Option<usize>,
     /// The file, if the patch names none.
