@@ -282,10 +282,10 @@ impl NearMatches {
         let mut near = Self::default();
         for lines in lines_sharing_words(wanted, snapshot) {
             let mut place = candidate(lines, snapshot);
-            if let [line] = wanted {
-                if line_similarity(line, snapshot.line(lines.start).trim()) >= MIN_VERY_CLOSE {
-                    near.add_difference(line, lines, &mut place, snapshot);
-                }
+            if let [line] = wanted
+                && line_similarity(line, snapshot.line(lines.start).trim()) >= MIN_VERY_CLOSE
+            {
+                near.add_difference(line, lines, &mut place, snapshot);
             }
             near.candidates.push(place);
         }
