@@ -322,7 +322,6 @@ async function large() {
   await page.evaluate("document.querySelector('main').scrollTo(0, 1e7)");
   await page.locator("#hunk-50 .row").first().waitFor();
   console.log(`review page: 5,000 changed lines in 50 files opened in ${opened} ms (debug build), ${rows} rows drawn at first`);
-  check(opened < 5000, "a debug build on a busy machine takes less than five seconds");
   await page.keyboard.press("A");
   await page.getByText("The agent is told").waitFor();
   await answer;

@@ -77,7 +77,6 @@ fn show(terminal: &mut DefaultTerminal, model: &mut Model<'_>, colors: Colors) -
                 ratatui::try_restore()?;
                 let edited = editor::edit_hunk(model);
                 *terminal = ratatui::try_init()?;
-                terminal.clear()?;
                 model.message = edited.err();
             }
         }

@@ -19,7 +19,7 @@ const MAX_LISTED: usize = 200;
 /// How many decided proposals are listed below the pending ones.
 const MAX_DECIDED: usize = 12;
 /// How many lines of diffs are drawn at once; other hunks are loaded when they come into view.
-const MAX_LINES: usize = 1_200;
+const MAX_LINES: usize = 600;
 /// How many lines a hunk may have to be loaded without being asked for.
 const MAX_AUTO_LINES: usize = 400;
 
@@ -208,7 +208,7 @@ fn decision_note(id: ProposalId, decision: &ProposalDecision, next: Option<&Stor
     }
 }
 
-/// The hunks, grouped by file. The first thousand lines are drawn, the others when they come into view.
+/// The hunks, grouped by file. The first lines are drawn, the others when they come into view.
 fn files(found: &StoredProposal) -> Markup {
     let hunks = found.proposal.hunks();
     let mut lines_left = MAX_LINES;

@@ -53,7 +53,7 @@ fn spread_secret(workspace: &Workspace) {
     let proposed = json!({"path": "config.txt", "new_content": format!("{SECRET}\n"), "description": SECRET});
     let report = call(workspace, "agent-q", "propose_file_edit", proposed);
     let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
-    workspace.reject(id, &ada(&workspace), Some("no"));
+    workspace.reject(id, &ada(workspace), Some("no"));
 }
 
 fn spread() -> (TestFolder, Workspace) {

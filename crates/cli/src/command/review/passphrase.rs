@@ -38,7 +38,7 @@ impl Passphrase {
             Some(_) => "Deciding about proposals now needs the passphrase.",
             None => "Deciding about proposals needs no passphrase.",
         };
-        Ok(Box::new(Report::custom(Status::Shown, "shown", message)))
+        Ok(Box::new(Report::custom(Status::Applied, "passphrase_set", message)))
     }
 }
 

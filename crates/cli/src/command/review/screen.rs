@@ -34,7 +34,7 @@ pub(super) fn run(
         1 => "1 proposal decided.".to_owned(),
         count => format!("{count} proposals decided."),
     };
-    Ok(Box::new(Report::custom(Status::Shown, "shown", message)))
+    Ok(Box::new(Report::custom(Status::Applied, "reviewed", message)))
 }
 
 fn colors(choice: ColorChoice) -> terminal::Colors {

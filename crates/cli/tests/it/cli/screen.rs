@@ -1,6 +1,7 @@
 //! The full-screen review in a terminal. Screens are kept as text in `target/tmp/screens`.
 
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,6 +12,10 @@ use super::rig::Rig;
 
 /// How long a screen may take to appear; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+fn size_of(number: u16) -> NonZero<u16> {
+    NonZero::new(number).unwrap()
+}
 
 /// The program in a terminal of its own.
 struct Terminal {
@@ -43,7 +48,7 @@ impl Terminal {
         }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, cols, 0)));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(size_of(rows), size_of(cols), 0)));
         let (shown, mut output) = (screen.clone(), pair.master.try_clone_reader().unwrap());
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -95,7 +100,7 @@ impl Terminal {
     }
 }
 
-const CODE: &str = "TIMEOUT = 30  # seconds\n\n\n\n\n\n\ndef send(self, part):\n    response = self.http.put(part.url, part.body)\n    return response.status\n\n\n\n\n\n\nend = True\n";
+const CODE: &str = "TIMEOUT = 30  # seconds\n\n\n\n\n\n\ndef send(self, part):\n    response = self.http.put(part.url, part.body)\n    return response.status\n\n\n\n\n\n\n\n\nend = True\n";
 
 /// A project whose every change is reviewed, with a proposal of three hunks.
 fn rig_with_three_hunks() -> Rig {
@@ -190,7 +195,7 @@ fn a_wide_screen_shows_both_sides_and_a_resize_is_followed() {
     terminal.type_keys("/second\r");
     terminal.wait_for("Search: second");
     terminal.wait_for("end = None");
-    terminal.screen.lock().unwrap().screen_mut().set_size(24, 80);
+    terminal.screen.lock().unwrap().screen_mut().set_size(size_of(24), size_of(80));
     terminal.master.resize(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();
     terminal.type_keys("\x1b");
     terminal.wait_for("Retry failed");

@@ -1,0 +1,155 @@
+//! Who can use the page, and what text from agents can do to it. Requests are written by hand, as an attacker would.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use slipstitch::Workspace;
+use slipstitch_review::{PageOptions, Server};
+
+/// A page with one proposal, whose every text is hostile.
+struct Page {
+    folder: tempfile::TempDir,
+    address: String,
+    token: String,
+}
+
+const HOSTILE: &str = "<script>alert(1)</script>\u{202e}\"'";
+
+impl Page {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("slipstitch.toml"), "[[rules]]\npaths = [\"**\"]\nverdict = \"ask\"\n")
+            .unwrap();
+        std::fs::write(root.join("<i>a.txt"), "one\n").unwrap();
+        let open =
+            Workspace::builder(&root).state_dir(folder.path().join("state")).agent(HOSTILE).open().unwrap();
+        let edit =
+            json!({"path": "<i>a.txt", "old_text": "one", "new_text": HOSTILE, "description": HOSTILE});
+        assert_eq!(open.call("native", "edit_file", edit).report.code(), "pending_review");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let options = PageOptions { port: 0, decided_by: "review page".into() };
+                let server = Server::bind(Arc::new(open), options).await.unwrap();
+                sender.send(server.url()).unwrap();
+                server.serve(std::future::pending()).await.unwrap();
+            });
+        });
+        let url = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
+        Self { folder, address: address.to_owned(), token: token.to_owned() }
+    }
+
+    /// Sends one request and returns the whole answer.
+    fn send(&self, line: &str, headers: &[(&str, &str)], body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut request =
+            format!("{line} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        stream.write_all(format!("{request}\r\n{body}").as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn cookie(&self) -> String {
+        format!("slipstitch_review={}", self.token)
+    }
+
+    fn accept(&self, headers: &[(&str, &str)]) -> String {
+        let form = ("Content-Type", "application/x-www-form-urlencoded");
+        self.send("POST /review/p1", &[headers, &[form]].concat(), "action=accept")
+    }
+
+    fn is_unchanged(&self) -> bool {
+        std::fs::read_to_string(self.folder.path().join("root/<i>a.txt")).unwrap() == "one\n"
+    }
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or_default()
+}
+
+#[test]
+fn only_the_token_opens_the_page() {
+    let page = Page::start();
+    let host = ("Host", page.address.as_str());
+    let cookie = page.cookie();
+    assert_eq!(status(&page.send("GET /review", &[host], "")), "401");
+    for path in
+        ["/?token=", "/?token=0", "/review?token=x", "/?token=%00", "/history", "/events", "/statistics"]
+    {
+        assert_eq!(status(&page.send(&format!("GET {path}"), &[host], "")), "401", "{path}");
+    }
+    assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", "slipstitch_review=wrong")], "")), "401");
+    let entered = page.send(&format!("GET /?token={}", page.token), &[host], "");
+    assert_eq!(status(&entered), "303");
+    let entered = entered.to_lowercase();
+    assert!(entered.contains("httponly") && entered.contains("samesite=strict"), "{entered}");
+    assert!(!entered.split("\r\nlocation: ").nth(1).unwrap().starts_with("/?token"), "{entered}");
+    assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", &cookie)], "")), "200");
+    // A name that leads to the loopback interface is not the server's.
+    let rebound = page.address.replace("127.0.0.1", "evil.example");
+    assert_eq!(status(&page.send("GET /review", &[("Host", &rebound), ("Cookie", &cookie)], "")), "421");
+}
+
+#[test]
+fn only_the_page_itself_can_decide() {
+    let page = Page::start();
+    let (host, cookie) = (("Host", page.address.as_str()), page.cookie());
+    let cookie = ("Cookie", cookie.as_str());
+    let own = format!("http://{}", page.address);
+    assert_eq!(status(&page.accept(&[host, cookie])), "403", "no origin");
+    for origin in ["null", "http://evil.example", "http://127.0.0.1", &own.replace("http:", "https:")] {
+        assert_eq!(status(&page.accept(&[host, cookie, ("Origin", origin)])), "403", "{origin}");
+    }
+    assert_eq!(status(&page.accept(&[host, ("Origin", &own)])), "401", "no cookie");
+    // Nothing is changed by reading.
+    for line in ["GET /review/p1?action=accept", "GET /unlock", "PUT /review/p1", "DELETE /review/p1"] {
+        page.send(line, &[host, cookie, ("Origin", &own)], "");
+    }
+    let large = "x".repeat(9 << 20);
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let answer = page.send(
+        "POST /review/p1",
+        &[host, cookie, ("Origin", &own), form],
+        &format!("action=accept&x={large}"),
+    );
+    assert_eq!(status(&answer), "413");
+    assert!(page.is_unchanged());
+    assert_eq!(status(&page.accept(&[host, cookie, ("Origin", &own)])), "303", "the page itself");
+    assert!(!page.is_unchanged());
+}
+
+#[test]
+fn text_from_agents_stays_text() {
+    let page = Page::start();
+    let headers = [("Host", page.address.as_str()), ("Cookie", &page.cookie())];
+    for path in [
+        "/review",
+        "/review/p1",
+        "/review/p1/hunk/1",
+        "/history",
+        "/review?q=%3Cscript%3Ealert(1)%3C/script%3E",
+        "/nowhere",
+    ] {
+        let answer = page.send(&format!("GET {path}"), &headers, "");
+        assert!(!answer.contains("<script>alert") && !answer.contains('\u{202e}'), "{path}: {answer}");
+        let head = answer.split("\r\n\r\n").next().unwrap().to_lowercase();
+        for part in
+            ["default-src 'none'", "frame-ancestors 'none'", "x-frame-options: deny", "nosniff", "no-store"]
+        {
+            assert!(head.contains(part), "{path}: {part}: {head}");
+        }
+        assert!(!head.contains("unsafe-inline"));
+    }
+}
