@@ -209,6 +209,29 @@ fn commands_are_understood_as_a_shell_does() {
 }
 
 #[test]
+fn a_hard_link_leads_to_the_same_place() {
+    let home = Home::new();
+    init(&home, "project/.git", "[core]\n\thooksPath = ../tools\n");
+    for (place, kind) in [
+        ("project/.git/hooks/pre-commit", PlaceKind::GitRepository),
+        ("tools/pre-push", PlaceKind::GitCommand),
+    ] {
+        let link = home.root.join("plain");
+        let _ = fs::remove_file(&link);
+        fs::create_dir_all(home.root.join(place).parent().unwrap()).unwrap();
+        fs::write(home.root.join(place), "#!/bin/sh\n").unwrap();
+        assert_eq!(home.find("plain"), None);
+        fs::hard_link(home.root.join(place), &link).unwrap();
+        assert_eq!(home.find("plain"), Some(kind), "{place}");
+    }
+    fs::write(home.root.join(".env"), "KEY=1\n").unwrap();
+    fs::hard_link(home.root.join(".env"), home.root.join("notes.txt")).unwrap();
+    let path = FilePath::from_record("notes.txt").unwrap();
+    let touched = TouchedPath { real: &path, id: file_id(&home.root.join("notes.txt")), remains: true };
+    assert_eq!(home.places.other_paths(&touched), [FilePath::from_record(".env").unwrap()]);
+}
+
+#[test]
 fn settings_of_the_environment_apply() {
     let mut home = Home::new();
     init(&home, ".git", "");
