@@ -76,6 +76,9 @@ fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
     for failure in &report.failures {
         write_failure(failure, report.failures.len() > 1, &mut streams.err);
     }
+    if report.more_failures > 0 {
+        streams.err.line(format!("  … and {} more", report.more_failures));
+    }
     for text in report.conflicts.iter().flat_map(ConflictReport::lines) {
         streams.err.line(format!("  {}", unsafe_names.escape_in(&text)));
     }

@@ -55,6 +55,9 @@ pub struct Report {
     /// The edits that could not be applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureReport>,
+    /// How many further edits could not be applied. They are counted, not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_failures: usize,
     /// The places that prevent an undo or an acceptance, because they were changed again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictReport>,
@@ -208,6 +211,10 @@ pub struct FailureReport {
     pub found: Option<String>,
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// A place that was changed again: after the change to undo, or since the proposal to accept was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConflictReport {
@@ -262,6 +269,7 @@ impl Report {
             edited_hunks: Vec::new(),
             files: Vec::new(),
             failures: Vec::new(),
+            more_failures: 0,
             conflicts: Vec::new(),
             warnings: Vec::new(),
             candidates: Vec::new(),

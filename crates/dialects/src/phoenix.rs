@@ -270,6 +270,9 @@ fn refused(report: &Report) -> Vec<String> {
         }
         lines.push(format!("  {}", failure.hint));
     }
+    if report.more_failures > 0 {
+        lines.push(format!("… and {} more patches failed", report.more_failures));
+    }
     lines
 }
 

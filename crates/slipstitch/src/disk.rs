@@ -48,6 +48,7 @@ use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
@@ -103,6 +104,8 @@ pub struct DiskWorkspace {
     hard_links: HardLinks,
     named_temps: bool,
     displaced_check: DisplacedCheck,
+    /// Stops the recovery of interrupted changes.
+    cancel: Option<CancelToken>,
 }
 
 /// Why a folder cannot be used as a root.
@@ -159,6 +162,7 @@ impl DiskWorkspace {
             hard_links: HardLinks::default(),
             named_temps: false,
             displaced_check: DisplacedCheck::On,
+            cancel: None,
         };
         #[cfg(feature = "rig")]
         if protections::are_disabled() {
@@ -186,6 +190,12 @@ impl DiskWorkspace {
     /// Removes what dead processes have left behind before the journal knew about it. Returns how many files.
     pub fn sweep(&self) -> std::io::Result<usize> {
         self.cleanup.sweep(&self.roots, &self.backups.path)
+    }
+
+    /// Sets a token that stops the recovery of an interrupted change between two files. The next start goes on with it.
+    pub fn with_cancel(mut self, cancel: Option<CancelToken>) -> Self {
+        self.cancel = cancel;
+        self
     }
 
     /// Sets what happens to files with several hard links.

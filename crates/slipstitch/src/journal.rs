@@ -47,6 +47,7 @@ use slipstitch_core::ports::journal::{
 use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
+use crate::hard_links::HardLinkFinder;
 use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
 use aids::Aids;
@@ -80,6 +81,8 @@ pub struct SqliteJournal {
     fsync: Fsync,
     retention: Retention,
     private_files: PrivateFiles,
+    /// Finds other names of files, which may be private.
+    hard_links: Option<HardLinkFinder>,
     private_texts: PrivateTexts,
     /// Records of calls that are not written yet, with their times.
     queued_calls: Mutex<Vec<(i64, CallRecord)>>,
@@ -134,6 +137,7 @@ impl SqliteJournal {
             fsync: Fsync::On,
             retention: Retention::default(),
             private_files: PrivateFiles::default(),
+            hard_links: None,
             private_texts: PrivateTexts::default(),
             queued_calls: Mutex::default(),
             aids: Mutex::default(),
@@ -155,6 +159,12 @@ impl SqliteJournal {
             let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
             query::pending_elsewhere(connection, &self.root, inside)
         })
+    }
+
+    /// Also takes a file for private if a hard link beneath these roots, with symlinks resolved, has a private name.
+    pub(crate) fn with_hard_links_in(mut self, roots: Vec<PathBuf>) -> Self {
+        self.hard_links = Some(HardLinkFinder::new(roots));
+        self
     }
 
     /// Sets which files' text is not stored.
@@ -264,7 +274,22 @@ impl Journal for SqliteJournal {
     }
 
     fn keeps_text_of(&self, path: &FilePath) -> bool {
-        !self.private_files.contains(path)
+        let is_private = |path: &FilePath| self.private_files.contains(path);
+        if is_private(path) {
+            return false;
+        }
+        let root = Path::new(&self.root);
+        let Some(links) = &self.hard_links else { return true };
+        let others = links.find(&root.join(path.as_str()));
+        let has_private_name = others.paths.iter().any(|other| {
+            let other = other.strip_prefix(root).unwrap_or(other);
+            other
+                .to_str()
+                .and_then(|other| FilePath::from_record(other).ok())
+                .is_some_and(|other| is_private(&other))
+        });
+        // Where nobody can tell, the text is not kept.
+        !has_private_name && !others.is_cut_short
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {
@@ -365,6 +390,7 @@ impl Journal for SqliteJournal {
 
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
         self.transact("store a proposal", TransactionBehavior::Immediate, |transaction| {
+            proposal::check_space(transaction, &self.root, proposal, self.retention.max_bytes / 2)?;
             proposal::insert_proposal(transaction, &self.root, now(), proposal)
         })
     }
@@ -420,6 +446,11 @@ enum DbError {
     StillInUse,
     #[error("cannot note in the state folder that text is to be erased: {0}")]
     CannotRemember(String),
+    #[error(
+        "the session's pending proposals would take {needed} bytes, and the limit is {limit} (half of `max_bytes` in \
+         `[journal]`); accept or reject some of them first"
+    )]
+    TooManyProposals { needed: u64, limit: u64 },
     #[error("the proposal {0} is not pending")]
     ProposalNotPending(ProposalId),
     #[error("{owner} is damaged: {reason}")]

@@ -209,6 +209,7 @@ pub mod config;
 pub mod confine;
 pub mod disk;
 pub mod git;
+mod hard_links;
 pub mod journal;
 mod mode_lock;
 mod notice;

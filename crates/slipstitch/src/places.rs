@@ -22,6 +22,7 @@ use slipstitch_core::path::FilePath;
 use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
+use crate::hard_links::HardLinkFinder;
 use git_places::{CurrentPlaces, GitPlaces, RepositoryKey, repository_key};
 use neighbours::{NeighbourSearch, Neighbours};
 use place::Place;
@@ -37,14 +38,21 @@ pub(crate) struct DiskPlaces {
     state: StateFiles,
     git: GitPlaces,
     neighbours: Neighbours,
+    hard_links: HardLinkFinder,
 }
 
 impl DiskPlaces {
     pub(crate) fn new(roots: Vec<PathBuf>, settings: Vec<PathBuf>, state: PathBuf) -> Self {
         // A relative path must not change its meaning with the working folder.
         let settings = settings.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect();
-        let state = StateFiles::new(state);
-        Self { roots, settings, state, git: GitPlaces::default(), neighbours: Neighbours::default() }
+        Self {
+            hard_links: HardLinkFinder::new(roots.clone()),
+            roots,
+            settings,
+            state: StateFiles::new(state),
+            git: GitPlaces::default(),
+            neighbours: Neighbours::default(),
+        }
     }
 
     fn absolute(&self, path: &FilePath) -> PathBuf {
@@ -61,7 +69,20 @@ impl ProtectedPlaces for DiskPlaces {
         let mut created: Vec<PathBuf> = touched.iter().filter(|one| one.remains).map(absolute).collect();
         created.sort();
         let mut survey = Survey::new(self, created);
-        touched.iter().map(|one| survey.find(&absolute(one), one.id)).collect()
+        touched.iter().map(|one| survey.find_by_all_names(&absolute(one), one.id)).collect()
+    }
+
+    fn other_paths(&self, touched: &TouchedPath<'_>) -> Vec<FilePath> {
+        if touched.id.is_none() {
+            return Vec::new();
+        }
+        let others = self.hard_links.find(&self.absolute(touched.real)).paths;
+        let relative = |other: &PathBuf| {
+            // Files of further roots keep their absolute paths.
+            let path = self.roots.first().and_then(|root| other.strip_prefix(root).ok()).unwrap_or(other);
+            FilePath::from_record(path.to_str()?).ok()
+        };
+        others.iter().filter_map(relative).collect()
     }
 }
 
@@ -99,6 +120,17 @@ impl<'a> Survey<'a> {
             neighbours: places.neighbours.search(&places.roots),
             git: HashMap::new(),
         }
+    }
+
+    /// Why the file at a path is protected, by this path or by that of a hard link.
+    fn find_by_all_names(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
+        let found = self.find(path, id);
+        if found.is_some() || id.is_none() {
+            return found;
+        }
+        let others = self.places.hard_links.find(path);
+        let by_link = others.paths.iter().find_map(|other| self.find(other, id));
+        by_link.or_else(|| others.is_cut_short.then_some(PlaceKind::SearchCutShort))
     }
 
     fn find(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {

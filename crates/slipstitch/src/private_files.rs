@@ -5,13 +5,15 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
 /// The flag that makes an open fail for a symlink.
 pub(crate) const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
+/// The flag that makes an open return at once for a pipe.
+const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 
 /// What is expected at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,18 +46,42 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Opens a file with these options; fails with a clear message for a symlink.
+/// Opens a file with these options; fails with a clear message for a symlink, a pipe, or a file that has a second name
+/// elsewhere, because what is written here would appear there.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    options
-        .custom_flags(NO_FOLLOW)
+    let file = options
+        .custom_flags(NO_FOLLOW | NO_WAIT)
         .open(path)
-        .map_err(|error| check(path, Expected::File).err().unwrap_or(error))
+        .map_err(|error| check(path, Expected::File).err().unwrap_or(error))?;
+    let found = file.metadata()?;
+    let problem = match (found.is_file(), found.nlink()) {
+        (true, 0 | 1) => return Ok(file),
+        (true, _) => "has a second name (a hard link)",
+        (false, _) => "is no regular file",
+    };
+    Err(io::Error::other(format!("`{}` {problem}; remove it", path.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn pipes_and_files_with_a_second_name_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+        std::fs::write(at("target"), "kept").unwrap();
+        std::fs::hard_link(at("target"), at("link")).unwrap();
+        for name in ["pipe", "link"] {
+            for options in [OpenOptions::new().append(true), OpenOptions::new().read(true).append(true)] {
+                let error = open(&at(name), options.create(true)).unwrap_err().to_string();
+                assert!(error.contains(&format!("{name}` ")) && error.contains("remove it"), "{error}");
+            }
+        }
+    }
 
     #[test]
     fn a_symlink_is_refused_by_name() {

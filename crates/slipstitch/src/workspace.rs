@@ -110,6 +110,7 @@ pub struct Builder {
     dialects: Dialects,
     guards: Guards,
     emacs: Option<Emacs>,
+    cancel: Option<CancelToken>,
 }
 
 /// What a program lets its user override; `None` keeps the default or what the settings say.
@@ -142,6 +143,12 @@ impl<'a> From<&'a str> for Source<'a> {
 }
 
 impl Builder {
+    /// Stops the recovery of interrupted changes when this is cancelled. The next start goes on with it.
+    pub fn cancel(mut self, cancel: CancelToken) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
     /// Applies a user's overrides; those that are `None` change nothing.
     pub fn overrides(mut self, overrides: &Overrides) -> Self {
         let Overrides { state_dir, config, encoding, fsync } = overrides.clone();
@@ -243,11 +250,13 @@ impl Builder {
             files = files.with_root(other)?;
         }
         config.tighten_by_root(&files)?;
-        let files = files.with_fsync(config.fsync).with_hard_links(config.hard_links);
+        let files =
+            files.with_fsync(config.fsync).with_hard_links(config.hard_links).with_cancel(self.cancel);
         let journal = SqliteJournal::open(&folder, files.root())?
             .with_fsync(config.fsync)
             .with_retention(config.retention.clone())
-            .with_private_files(config.private_files.clone());
+            .with_private_files(config.private_files.clone())
+            .with_hard_links_in(files.roots().map(PathBuf::from).collect());
         let recovered = recover(&files, &journal)?;
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
@@ -297,6 +306,7 @@ impl Workspace {
             dialects: slipstitch_dialects::builtin().clone(),
             guards: Guards::builtin(),
             emacs: None,
+            cancel: None,
         }
     }
 

@@ -97,10 +97,10 @@ pub fn visible_line(text: &str, max: usize) -> String {
     truncate_chars(&visible.split_whitespace().collect::<Vec<_>>().join(" "), max).into_owned()
 }
 
-/// Whether a character can make a terminal show something else than the text: a control character, or an invisible one such
-/// as those that reverse the order of what follows.
+/// Whether a character can make a terminal show something else than the text: a control character, one that some programs
+/// take for a line end, or an invisible one such as those that reverse the order of what follows.
 pub fn is_deceptive(c: char) -> bool {
-    c.is_control() || is_invisible(c)
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c)
 }
 
 /// The text on one line: newlines, other control characters and invisible characters become escapes.
@@ -173,6 +173,12 @@ mod tests {
         assert_eq!(visible_line("größer als 5 € 👍", 99), "größer als 5 € 👍");
         assert_eq!(visible_line("\u{200b}\n", 99), "");
         assert_eq!(visible_line(&"ä ".repeat(5_000), 5), "ä ä ä…");
+    }
+
+    #[test]
+    fn unicode_line_ends_are_escaped() {
+        assert_eq!(escape_controls("a\u{2028}b\u{2029}c"), "a\\u{2028}b\\u{2029}c");
+        assert_eq!(escape_text("a\u{2028}b\n"), "a\\u{2028}b\n");
     }
 
     #[test]

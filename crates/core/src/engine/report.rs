@@ -117,29 +117,35 @@ impl FailureReport {
     }
 }
 
+/// How many failures of a batch are listed; the others are counted.
+const MAX_FAILURES: usize = 40;
+
 impl Report {
     /// The report of edits that have no place.
     pub(crate) fn unresolved(error: &ResolveError, phrases: &HintPhrases) -> Self {
-        let failures: Vec<FailureReport> =
-            error.failures.iter().map(|failure| FailureReport::of(failure, phrases)).collect();
-        let first = &failures[0];
-        let is_done = |failure: &FailureReport| failure.reason == Unplaced::AlreadyApplied;
+        let is_done = |failure: &Failure| failure.reason.unplaced() == Unplaced::AlreadyApplied;
         // If there are other edits, they were not applied.
-        let all_done = failures.len() == error.edits && failures.iter().all(is_done);
+        let all_done = error.failures.len() == error.edits && error.failures.iter().all(is_done);
         // An edit that is already applied does not explain why the others failed.
-        let main = failures.iter().find(|failure| !is_done(failure)).unwrap_or(first);
+        let main = error.failures.iter().find(|failure| !is_done(failure)).unwrap_or(&error.failures[0]);
+        let is_main_done = is_done(main);
+        let main = FailureReport::of(main, phrases);
+        let listed = error.failures.iter().take(MAX_FAILURES);
+        let failures: Vec<FailureReport> =
+            listed.map(|failure| FailureReport::of(failure, phrases)).collect();
         let outcome = if all_done { Outcome::AlreadyApplied } else { main.reason.into() };
-        let message = match failures.len() {
+        let message = match error.failures.len() {
             1 => format!("`{}`: {}", main.path, main.message),
             count => format!("{count} edits cannot be applied, so nothing was written"),
         };
-        let hint = if is_done(main) && !all_done {
+        let hint = if is_main_done && !all_done {
             "Nothing was written. Leave that edit out and retry the others.".into()
         } else {
             main.hint.clone()
         };
         let mut report = Self::new(outcome, message).hint(hint);
         report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
+        report.more_failures = error.failures.len() - failures.len();
         report.failures = failures;
         report.edits = error.edits;
         report

@@ -345,10 +345,13 @@ pub(crate) fn find_protections(
     let kinds = places.find(&touched).into_iter().chain(std::iter::repeat(None));
     let judged = paths.iter().zip(&touched).zip(kinds);
     judged
-        .map(|(((path, _), TouchedPath { real, .. }), kind)| {
+        .map(|(((path, _), touched), kind)| {
+            let real = touched.real;
             let by_place = kind.and_then(|kind| policy.find_place(kind, real));
+            let others = places.other_paths(touched);
+            let by_link = others.iter().filter_map(|other| policy.find(path, other));
             // The last of several with equal rules is returned, so the name counts more.
-            let found = by_place.into_iter().chain(policy.find(path, real));
+            let found = by_place.into_iter().chain(by_link).chain(policy.find(path, real));
             found.max_by_key(|found| policy.rule_for(found.group))
         })
         .collect()
@@ -408,6 +411,13 @@ mod tests {
                 let other = path(&format!("{name}.yaml"));
                 assert!(Protected::default().find(&other, &other).is_some(), "{other}");
             }
+        }
+    }
+
+    #[test]
+    fn hook_managers_are_protected_in_all_formats() {
+        for name in ["lefthook-local.jsonc", ".lefthook-local.jsonc", ".overcommit.yaml"] {
+            assert!(Protected::default().find(&path(name), &path(name)).is_some(), "{name}");
         }
     }
 

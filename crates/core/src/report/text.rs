@@ -111,8 +111,9 @@ fn add_failures(report: &Report, out: &mut String) {
             edit.new_text.lines().for_each(|text| line(out, &format!("    {text}")));
         }
     }
-    if report.failures.len() > MAX_EDITS {
-        line(out, &format!("- … and {} more", report.failures.len() - MAX_EDITS));
+    let more = report.failures.len().saturating_sub(MAX_EDITS) + report.more_failures;
+    if more > 0 {
+        line(out, &format!("- … and {more} more"));
     }
 }
 

@@ -118,6 +118,9 @@ fn failed(input: &RenderInput<'_>) -> Vec<String> {
             }
         }
     }
+    if input.report.more_failures > 0 {
+        out.push(format!("… and {} more edits failed", input.report.more_failures));
+    }
     out.push("Nothing was written.".into());
     out
 }

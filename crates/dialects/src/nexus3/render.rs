@@ -184,6 +184,9 @@ fn not_replaced(report: &Report, edits: &Edits) -> Vec<String> {
             None => format!("  {reason}"),
         });
     }
+    if report.more_failures > 0 {
+        out.push(format!("  … and {} more edits failed", report.more_failures));
+    }
     for failure in &report.failures {
         push_details(failure, edits.is_batch, &mut out);
     }

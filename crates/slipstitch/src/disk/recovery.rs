@@ -71,12 +71,17 @@ impl InterruptedChange for LockedChange<'_> {
 
 impl LockedChange<'_> {
     fn recover(&self) -> Result<SettledAs, WorkspaceError> {
-        let states: Vec<StepState> = self.steps.iter().map(|step| step.state(self.disk)).collect();
+        let mut states: Vec<StepState> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            self.check_cancelled(&step.path)?;
+            states.push(step.state(self.disk));
+        }
         let is_done = states.iter().all(|state| state.is_applied());
         if !is_done {
             self.refuse_to_lose_work(&states)?;
             for (step, state) in self.steps.iter().zip(&states).rev() {
                 if matches!(state, StepState::Applied | StepState::Partial) {
+                    self.check_cancelled(&step.path)?;
                     step.roll_back(self.disk)?;
                 }
             }
@@ -86,6 +91,17 @@ impl LockedChange<'_> {
         let folders = if is_done { &self.emptied_folders } else { &self.created_folders };
         folders::remove_empty(&self.disk.roots, folders, self.disk.fsync);
         Ok(if is_done { SettledAs::Completed } else { SettledAs::RolledBack })
+    }
+
+    /// Stops between two files if the process is to end: reading them may take long. A roll-back that is stopped half-way
+    /// leaves a change that is applied in part, like the interruption itself.
+    fn check_cancelled(&self, path: &FilePath) -> Result<(), WorkspaceError> {
+        match &self.disk.cancel {
+            Some(cancel) if cancel.is_cancelled() => {
+                Err(refused(path, "recover", "the process was asked to end; the next start goes on with it"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a change that is applied in part, if one of the applied files was modified since: rolling it

@@ -75,7 +75,11 @@ pub(super) fn swap(a: &Location, b: &Location, spare: &mut TempFile) -> io::Resu
 fn swap_by_renames(a: &Location, b: &Location, spare: &mut TempFile) -> io::Result<SwapMethod> {
     let aside = spare.location().clone();
     let new_inode = inode_at(a);
-    rename_no_replace(b, &aside)?;
+    if aside.file_type()?.is_some() {
+        return Err(Errno::EXIST.into());
+    }
+    // One call takes whatever is at `b` now. A link and an unlink would lose what another program saves in between.
+    rename_replacing(b, &aside)?;
     let swapped = rename_no_replace(a, b).and_then(|()| {
         rename_replacing(&aside, a).inspect_err(|_| {
             // Undo the second rename, unless another program has replaced the file meanwhile.

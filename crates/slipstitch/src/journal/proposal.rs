@@ -23,6 +23,25 @@ struct FileRemarks {
     totals: Option<LineTotals>,
 }
 
+/// Refuses a proposal if the pending ones of its session would take too much space with it: they are never dropped.
+pub(super) fn check_space(
+    transaction: &Connection,
+    root: &str,
+    proposal: &Proposal,
+    limit: u64,
+) -> Result<(), DbError> {
+    let stored: i64 = transaction
+        .prepare_cached(
+            "SELECT coalesce(sum(length(diff) + (SELECT coalesce(sum(length(splices)), 0) FROM proposal_files
+                                                 WHERE proposal = proposals.id)), 0)
+             FROM proposals WHERE root = ?1 AND verdict = 'pending' AND session = ?2",
+        )?
+        .query_row(params![root, proposal.origin.session], |row| row.get(0))?;
+    let new: usize = proposal.files.iter().map(|file| file.splices.new_len()).sum();
+    let needed = stored.unsigned_abs() + (new + proposal.diff.len()) as u64;
+    if needed > limit { Err(DbError::TooManyProposals { needed, limit }) } else { Ok(()) }
+}
+
 pub(super) fn insert_proposal(
     transaction: &Connection,
     root: &str,

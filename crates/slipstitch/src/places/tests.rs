@@ -3,6 +3,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 
 use tempfile::TempDir;
 
+use super::place::Found;
 use super::*;
 
 /// A root that is no repository, and the user's configuration of Git outside of it.
@@ -35,6 +36,13 @@ impl Home {
         let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
         let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
         self.places.find(&[touched])[0]
+    }
+}
+
+fn file_id(path: &Path) -> Option<FileId> {
+    match Found::at(path) {
+        Found::Present(id) => Some(id),
+        Found::Missing | Found::Unknown => None,
     }
 }
 
@@ -207,6 +215,29 @@ fn commands_are_understood_as_a_shell_does() {
     for free in ["status", "main", "less"] {
         assert_eq!(home.find(free), None, "{free}");
     }
+}
+
+#[test]
+fn a_hard_link_leads_to_the_same_place() {
+    let home = Home::new();
+    init(&home, "project/.git", "[core]\n\thooksPath = ../tools\n");
+    for (place, kind) in [
+        ("project/.git/hooks/pre-commit", PlaceKind::GitRepository),
+        ("tools/pre-push", PlaceKind::GitCommand),
+    ] {
+        let link = home.root.join("plain");
+        let _ = fs::remove_file(&link);
+        fs::create_dir_all(home.root.join(place).parent().unwrap()).unwrap();
+        fs::write(home.root.join(place), "#!/bin/sh\n").unwrap();
+        assert_eq!(home.find("plain"), None);
+        fs::hard_link(home.root.join(place), &link).unwrap();
+        assert_eq!(home.find("plain"), Some(kind), "{place}");
+    }
+    fs::write(home.root.join(".env"), "KEY=1\n").unwrap();
+    fs::hard_link(home.root.join(".env"), home.root.join("notes.txt")).unwrap();
+    let path = FilePath::from_record("notes.txt").unwrap();
+    let touched = TouchedPath { real: &path, id: file_id(&home.root.join("notes.txt")), remains: true };
+    assert_eq!(home.places.other_paths(&touched), [FilePath::from_record(".env").unwrap()]);
 }
 
 #[test]

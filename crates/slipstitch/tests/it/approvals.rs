@@ -141,3 +141,34 @@ fn the_answer_to_a_proposed_file_shows_only_the_difference() {
     let (text, _) = call_with_review(&workspace(), "agent-q", "propose_file_edit", &call);
     assert!(text.ends_with("Diff:\n  - five\n  + 5"), "{text}");
 }
+
+#[test]
+fn pending_proposals_of_a_session_have_a_limit() {
+    let folder = crate::support::TestFolder::new();
+    std::fs::write(folder.config(), "[journal]\nmax_bytes = 2000000\n").unwrap();
+    let open = |session: &str| {
+        let builder = slipstitch::Workspace::builder(folder.at("")).state_dir(folder.state());
+        builder.config(folder.config()).session(session).open().unwrap()
+    };
+    let propose = |workspace: &slipstitch::Workspace, number: usize| {
+        let path = format!(".github/workflows/{number}.yml");
+        let content = format!("{}\n", "x".repeat(150_000));
+        workspace
+            .call(
+                "native",
+                "write_file",
+                serde_json::json!({"path": path, "content": content, "mode": "create"}),
+            )
+            .report
+    };
+    let workspace = open("busy");
+    let reports: Vec<_> = (0..12).map(|number| propose(&workspace, number)).collect();
+    assert!(reports[0].proposal.is_some(), "{:?}", reports[0]);
+    let last = reports.last().unwrap();
+    assert!(last.proposal.is_none() && last.message.contains("accept or reject some"), "{last:?}");
+    assert!(propose(&open("other"), 99).proposal.is_some(), "each session has its own");
+    for found in workspace.proposals().unwrap().iter().take(4) {
+        workspace.reject(found.id, "ada", None);
+    }
+    assert!(propose(&workspace, 100).proposal.is_some());
+}

@@ -3,6 +3,7 @@
 //! Tests that need a separate process are separate binaries: `confine.rs`, `large_file.rs`.
 
 mod approvals;
+mod batch_failures;
 mod diff_output;
 mod disk;
 mod gc;

@@ -139,6 +139,20 @@ fn forgetting_a_change_forgets_its_undo_and_names_related_changes() {
     assert!(workspace.forget(&unknown, Run::Real).is_err());
 }
 
+#[test]
+fn a_private_file_is_private_by_its_second_name() {
+    let folder = TestFolder::new();
+    folder.put(".env", &format!("KEY={SECRET}\nmode = one\n"));
+    fs::hard_link(folder.at(".env"), folder.at("notes.txt")).unwrap();
+    let workspace = folder.open_session("s");
+    call(&workspace, "native", "read_file", json!({"path": "notes.txt"}));
+    let wrong =
+        json!({"path": "notes.txt", "old_text": format!("KEY={SECRET}\nmode = two\n"), "new_text": "x"});
+    call(&workspace, "native", "edit_file", wrong);
+    drop(workspace);
+    assert_eq!(files_with_secret(&folder.state()), [""; 0]);
+}
+
 /// A reader keeps the log from being truncated.
 #[test]
 fn forgetting_while_another_process_reads_is_finished_later() {

@@ -29,10 +29,11 @@ pub(super) const GROUPS: &[Group] = &[
             // `git~1` is the short name that Windows gives `.git`.
             ".git", "git~1", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs",
             ".gitconfig", ".gitmodules", ".hgrc", "**/*.git/hooks", "**/*.git/config", "**/.config/git", "**/.config/jj",
-            ".githooks", ".husky", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml",
+            ".githooks", ".husky", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml", ".overcommit.yaml",
             "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", "lefthook.jsonc",
             ".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json", ".lefthook.jsonc",
             "lefthook-local.yml", "lefthook-local.yaml", "lefthook-local.toml", "lefthook-local.json",
+            "lefthook-local.jsonc", ".lefthook-local.jsonc",
             ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml", ".lefthook-local.json",
             ".lefthook", ".lefthook-local",
         ],

@@ -75,6 +75,11 @@ pub trait ProtectedPlaces: Debug + Send + Sync {
     /// For each path of a change, why its place is protected, if it is. The paths are judged together, because a change
     /// may create all parts of a repository at once.
     fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>>;
+
+    /// The other paths of a file that has several hard links.
+    fn other_paths(&self, _touched: &TouchedPath<'_>) -> Vec<FilePath> {
+        Vec::new()
+    }
 }
 
 /// No place is protected.

@@ -78,8 +78,9 @@ fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
         out.extend(removed_line_note(input, failure).map(str::to_owned));
         next = number + 1;
     }
-    if failing.len() > MAX_FAILURES {
-        out.push(format!("  … and {} more hunks failed", failing.len() - MAX_FAILURES));
+    let more = failing.len().saturating_sub(MAX_FAILURES) + report.more_failures;
+    if more > 0 {
+        out.push(format!("  … and {more} more hunks failed"));
     } else {
         out.extend(applied_hunks(next, report.edits + 1));
     }

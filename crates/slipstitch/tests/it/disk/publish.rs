@@ -2,7 +2,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::support::{TestDisk, created, edited, file, moved, removed};
-use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
+use slipstitch_core::cancel::CancelToken;
+use slipstitch_core::ports::workspace::{SettledAs, Workspace, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
 /// Stages a change of every kind, lets `interfere` modify the files, and publishes, which must fail.
@@ -141,4 +142,27 @@ fn detects_a_write_with_a_reset_modification_time() {
     drop(staged);
     test.commit(&[test.edit("x", "new")]).unwrap();
     assert_eq!(test.text("x"), "new");
+}
+
+#[test]
+fn recovery_stops_between_files_and_goes_on_at_the_next_start() {
+    let test = TestDisk::new();
+    let names: Vec<String> = (0..5).map(|number| format!("f{number}")).collect();
+    names.iter().for_each(|name| test.put(name, "old"));
+    let changes: Vec<_> = names.iter().map(|name| test.edit(name, "new")).collect();
+    let mut staged = test.disk.stage(&changes).unwrap();
+    let intent = staged.intent().unwrap();
+    staged.publish().unwrap();
+    staged.mark_unsettled();
+    drop(staged);
+    for checks in 0..4 {
+        let disk = test.reopen().with_cancel(Some(CancelToken::after_checks(checks)));
+        let mut interrupted = disk.reopen(&intent).unwrap().unwrap();
+        let error = interrupted.settle().unwrap_err().to_string();
+        assert!(error.contains("the next start goes on with it"), "{error}");
+    }
+    let disk = test.reopen();
+    let mut interrupted = disk.reopen(&intent).unwrap().unwrap();
+    assert_eq!(interrupted.settle().unwrap(), SettledAs::Completed);
+    assert!(names.iter().all(|name| test.text(name) == "new"));
 }
