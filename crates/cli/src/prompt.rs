@@ -27,8 +27,10 @@ pub(crate) fn confirm(lines: &[String], question: &str) -> bool {
 /// Asks for a secret at the controlling terminal, whatever stdin is, without showing what is typed.
 pub(crate) fn ask_secret(question: &str) -> io::Result<String> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    // First, so that nothing is shown of what is typed as soon as the question appears.
+    let terminal_settings = terminal.try_clone()?;
+    let hidden = HiddenInput::start(&terminal_settings)?;
     write!(terminal, "{question}: ")?;
-    let hidden = HiddenInput::start(&terminal)?;
     let mut line = String::new();
     let read = BufReader::new(&terminal).read_line(&mut line);
     drop(hidden);
