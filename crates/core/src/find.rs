@@ -35,6 +35,7 @@ mod miss;
 mod new_depths;
 mod offer;
 mod order;
+mod outline;
 mod punctuation;
 mod recovered_edit;
 mod recovery;

@@ -2,7 +2,7 @@
 
 use super::alignment::Alignment;
 use super::limits::{MAX_LISTED_MATCHES, MAX_RARE};
-use super::punctuation::line_key;
+use super::punctuation::{is_distinctive, line_key};
 use super::script::{Role, Script};
 use super::search::borders;
 use super::search_index::{SearchIndex, squashed, squashed_hash};
@@ -23,8 +23,10 @@ pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Align
         return whole;
     }
     let role = |n: usize| script.rows[keys[n].0].role;
+    // A lone bracket ends many lines, and text that starts with whitespace starts at the start of its line.
+    let starts_inside = is_distinctive(wanted[0]) && !script.rows[keys[0].0].text.starts_with([' ', '\t']);
     let last = wanted.len() - 1;
-    let may_be_partial = (role(0) == Role::Context, role(last) == Role::Context);
+    let may_be_partial = (role(0) == Role::Context && starts_inside, role(last) == Role::Context);
     find_partial_lines(&wanted, may_be_partial, index).into_iter().map(align).collect()
 }
 

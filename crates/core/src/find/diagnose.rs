@@ -10,12 +10,13 @@ use super::alignment::{Alignment, Difference};
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::heading::{item_name, rows_naming_blocks_around_change};
+use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
 use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
     MIN_VERY_CLOSE,
 };
-use super::offer::Offers;
+use super::offer::{Offers, encloses_change};
+use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
 use super::request::SearchRequest;
@@ -173,10 +174,17 @@ fn only(places: &[usize], has: impl Fn(usize) -> bool) -> Option<usize> {
 
 /// Whether the lines that name the blocks around the change name the same ones at a place.
 fn is_in_same_block(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
-    rows_naming_blocks_around_change(script).into_iter().all(|row| {
-        let line = alignment.line(row).map(|line| index.snapshot.line(line));
-        line.is_some_and(|line| item_name(&line) == item_name(&script.rows[row].text))
-    })
+    let line = |row: usize| alignment.line(row).map(|line| index.snapshot.line(line));
+    let is_other = |row: usize| {
+        line(row).is_some_and(|line| names_other_block(&script.rows[row].text, &line))
+            && encloses_change(script, row, alignment, index)
+    };
+    if rows_around_changes(script).iter().any(is_other) {
+        return false;
+    }
+    rows_naming_blocks_around_change(script)
+        .into_iter()
+        .all(|row| line(row).is_some_and(|line| item_name(&line) == item_name(&script.rows[row].text)))
 }
 
 /// Whether a line that a request removes is at a place, and nowhere else in the file.

@@ -9,13 +9,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::alignment::Alignment;
+use super::alignment::{Alignment, indent};
 use super::heading;
 use super::limits::{
     EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
-    MAX_GAP_PAIRS, MAX_OFFSET, MAX_VOTES, MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES,
-    MIN_PINNING_LETTERS, MIN_SCORE, MIN_VERY_CLOSE,
+    MAX_GAP_PAIRS, MAX_OFFSET, MAX_REWRITTEN_PARAGRAPHS, MAX_SWAPPED_WORDS, MAX_VOTES,
+    MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_PINNING_LETTERS, MIN_SCORE, MIN_VERY_CLOSE,
 };
+use super::outline::{self, EnclosingRows};
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
@@ -50,6 +51,8 @@ struct Anchor {
     role: Role,
     key: String,
     squashed: u64,
+    /// The whitespace before it.
+    indent: String,
 }
 
 fn script_anchors(script: &Script) -> Vec<Anchor> {
@@ -57,7 +60,13 @@ fn script_anchors(script: &Script) -> Vec<Anchor> {
         .anchors()
         .map(|(row, text)| {
             let key = line_key(&text.text).into_owned();
-            Anchor { row, role: text.role, squashed: squashed_hash(&key), key }
+            Anchor {
+                row,
+                role: text.role,
+                squashed: squashed_hash(&key),
+                key,
+                indent: indent(&text.text).to_owned(),
+            }
         })
         .collect()
 }
@@ -100,6 +109,23 @@ impl Window {
         Alignment::new(script, &pairs, index)
     }
 
+    /// Whether the line that an anchor is paired with encloses the change in the file too. Otherwise it may be anything that has
+    /// come between the lines of the request, and what it names does not matter.
+    fn encloses_change(
+        &self,
+        n: usize,
+        anchors: &[Anchor],
+        script: &Script,
+        index: &SearchIndex<'_>,
+    ) -> bool {
+        let position = |row: usize| {
+            let n = anchors.binary_search_by_key(&row, |anchor| anchor.row).ok()?;
+            self.pairs[n]
+        };
+        let below = outline::row_at_change(script, |row| position(row).is_some()).and_then(position);
+        matches!((self.pairs[n], below), (Some(at), Some(below)) if outline::encloses(index, at, below))
+    }
+
     fn first(&self) -> Option<usize> {
         self.pairs.iter().flatten().next().copied()
     }
@@ -133,23 +159,32 @@ pub(super) struct ClosePlace {
 }
 
 impl ClosePlace {
-    fn new(window: &Window, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Self {
+    fn new(
+        window: &Window,
+        anchors: &[Anchor],
+        script: &Script,
+        enclosing: &EnclosingRows,
+        index: &SearchIndex<'_>,
+    ) -> Self {
         let removed = (0..anchors.len()).filter(|&n| anchors[n].role == Role::Removed);
-        let around = heading::rows_naming_blocks_around_change(script);
-        let above = (0..anchors.len()).filter(|&n| around.contains(&anchors[n].row) && !window.is_exact(n));
+        let naming = heading::rows_naming_blocks_around_change(script);
         let names_other_item = |n: usize| {
-            window.pairs[n].is_some_and(|at| {
-                let file = index.text(at);
-                let names = (heading::item_name(&anchors[n].key), heading::item_name(&file));
-                matches!(names, (Some(request), Some(file)) if request != file)
-            })
+            let (row, request) = (anchors[n].row, &anchors[n].key);
+            let names_other_block = |file: &str| {
+                let names = (heading::item_name(request), heading::item_name(file));
+                (naming.contains(&row) && matches!(names, (Some(request), Some(file)) if request != file))
+                    || (enclosing.contains(row)
+                        && heading::names_other_block(request, file)
+                        && window.encloses_change(n, anchors, script, index))
+            };
+            window.pairs[n].is_some_and(|at| names_other_block(&index.text(at)))
         };
         Self {
             alignment: window.align(anchors, script, index),
             similarity: window.score / anchors.len() as f64,
             removed_similarity: removed.map(|n| window.similarities[n]).fold(1.0, f64::min),
             has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both, index),
-            is_other_block: above.into_iter().any(names_other_item),
+            is_other_block: (0..anchors.len()).any(|n| !window.is_exact(n) && names_other_item(n)),
             has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)),
             has_only_line: (0..anchors.len()).any(|n| window.is_exact(n) && is_only_line(&anchors[n], index)),
         }
@@ -160,7 +195,8 @@ impl ClosePlace {
 pub(super) fn closest_places(script: &Script, index: &SearchIndex<'_>) -> Vec<ClosePlace> {
     let anchors = script_anchors(script);
     let windows = best_windows(&anchors, index);
-    windows.iter().map(|window| ClosePlace::new(window, &anchors, script, index)).collect()
+    let enclosing = outline::rows_around_changes(script);
+    windows.iter().map(|window| ClosePlace::new(window, &anchors, script, &enclosing, index)).collect()
 }
 
 /// Finds the place of a request.
@@ -294,6 +330,12 @@ fn match_exact_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) 
         usize::try_from(position(n, offset))
             .is_ok_and(|at| at < index.len() && index.squashed(at) == anchors[n].squashed)
     };
+    // Of two lone braces the one at the same depth is meant.
+    let worth = |n: usize, offset: usize| {
+        let has_same_depth =
+            usize::try_from(position(n, offset)).is_ok_and(|at| indent(&index.text(at)) == anchors[n].indent);
+        4 * weight(&anchors[n]) + u32::from(has_same_depth)
+    };
     // best[n][offset]: the most matches of the anchors from `n` on with the lines from that position on.
     let mut best = vec![vec![0u32; width + 1]; anchors.len() + 1];
     for n in (0..anchors.len()).rev() {
@@ -304,7 +346,7 @@ fn match_exact_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) 
                 most = most.max(best[n + 1][offset - 1]);
             }
             if is_match(n, offset) {
-                most = most.max(2 * weight(&anchors[n]) + best[n + 1][offset]);
+                most = most.max(worth(n, offset) + best[n + 1][offset]);
             } else {
                 most = most.max(best[n + 1][offset]);
             }
@@ -320,7 +362,7 @@ fn match_exact_lines(start: isize, anchors: &[Anchor], index: &SearchIndex<'_>) 
     );
     while n < anchors.len() && offset < width {
         let here = best[n][offset];
-        if is_match(n, offset) && here == 2 * weight(&anchors[n]) + best[n + 1][offset] {
+        if is_match(n, offset) && here == worth(n, offset) + best[n + 1][offset] {
             pairs[n] = usize::try_from(position(n, offset)).ok();
             n += 1;
         } else if here == best[n + 1][offset] {
@@ -464,17 +506,27 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
     {
         return false;
     }
-    let mut rewritten = 0;
+    let (mut rewritten, mut swapped) = (0, 0);
+    let enclosing = outline::rows_around_changes(script);
     let agree = anchors.iter().enumerate().all(|(n, anchor)| match window.pairs[n] {
         _ if window.is_exact(n) => true,
-        Some(at) => match slip::judge(&anchor.key, &line_key(&index.text(at)), index) {
-            Judgement::Slip => true,
-            Judgement::MaybeRewritten => {
-                rewritten += 1;
-                true
+        Some(at) => {
+            let is_enclosing = enclosing.contains(anchor.row);
+            let judge = if is_enclosing { slip::judge_enclosing } else { slip::judge };
+            match judge(&anchor.key, &line_key(&index.text(at)), index) {
+                Judgement::Slip => true,
+                Judgement::MaybeRewritten => {
+                    rewritten += 1;
+                    rewritten <= MAX_REWRITTEN_PARAGRAPHS
+                        && !outline::starts_one_of_several_paragraphs(script, anchor.row, at, index)
+                }
+                Judgement::WordsSwapped(words) => {
+                    (rewritten, swapped) = (rewritten + 1, swapped + words);
+                    swapped <= MAX_SWAPPED_WORDS
+                }
+                Judgement::OtherLine => false,
             }
-            Judgement::OtherLine => false,
-        },
+        }
         // A heading that the file lacks is the mark of another block, unless the change is not in that block.
         None => {
             !slip::names_something(&anchor.key)
@@ -495,10 +547,24 @@ fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &Se
     let above = anchors.iter().enumerate().filter(|(n, anchor)| {
         anchor.row < change && !window.is_exact(*n) && !heading::ends_before_change(script, anchor.row)
     });
-    above.into_iter().any(|(n, anchor)| match window.pairs[n] {
-        Some(at) => slip::name_differs(&anchor.key, &line_key(&index.text(at))),
-        // A line that only the request has names the place if it comes first.
-        None => n == 0 && heading::names_item(&anchor.key),
+    let enclosing = outline::rows_around_changes(script);
+    above.into_iter().any(|(n, anchor)| {
+        let is_enclosing = enclosing.contains(anchor.row);
+        match window.pairs[n] {
+            Some(at) => {
+                let file = index.text(at);
+                slip::name_differs(&anchor.key, &line_key(&file))
+                    || (is_enclosing
+                        && heading::names_other_block(&anchor.key, &file)
+                        && window.encloses_change(n, anchors, script, index))
+            }
+            // A line that only the request has names the place if it comes first.
+            None => {
+                n == 0
+                    && (heading::names_item(&anchor.key)
+                        || (is_enclosing && heading::block_name(&anchor.key).is_some()))
+            }
+        }
     })
 }
 

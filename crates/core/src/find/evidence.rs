@@ -11,8 +11,8 @@ use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
 use super::limits::{
-    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_PINNING_LETTERS,
-    MIN_RELATED, MIN_VERY_CLOSE,
+    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
+    MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
 };
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
@@ -152,6 +152,7 @@ fn carry_over(
             lines_now: lines.map_or(point..point, |lines| lines.start..lines.start + lines.count),
             now: lines.filter(|_| is_related(&range, place, version, now)),
             is_left: carried.is_left(),
+            is_worth_reading: carried.is_worth_reading(),
             offer: carried.offered_pairs().and_then(|pairs| {
                 let alignment = Alignment::new(&reading.script, &pairs, now);
                 match merge_into(reading, &alignment, now) {
@@ -373,7 +374,20 @@ impl<'s> CarriedLines<'s> {
             .filter(|line| line.row.role == Role::Removed || !removes_lines)
             .take(MAX_DECIDING_LINES)
             .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
-        (is_decided || left * 5 >= all * 3) && self.blocks_around_are_left() && !self.may_be_a_twin()
+        (is_decided || MIN_LEFT.is_reached_by(left, all))
+            && self.blocks_around_are_left()
+            && !self.may_be_a_twin()
+    }
+
+    /// Whether the caller may find the place by reading what is there now, although little is left of the quoted text: the lines
+    /// that decide about the place are there, and so is a line of the text that was never anywhere else.
+    fn is_worth_reading(&self) -> bool {
+        let is_unique =
+            |line: &CarriedLine<'_>| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line);
+        self.deciding_lines().all(|line| line.now.is_some())
+            && self.lines.iter().take(MAX_DECIDING_LINES).any(is_unique)
+            && self.blocks_around_are_left()
+            && !self.may_be_a_twin()
     }
 
     /// Whether the lines that name or open a block around the change are there, or have been replaced by such lines.
@@ -437,7 +451,7 @@ impl<'s> CarriedLines<'s> {
         let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
         let all: usize = self.lines.iter().map(weight).sum();
         let kept: usize = self.lines.iter().filter(|line| line.now.is_some()).map(weight).sum();
-        kept * 5 >= all * 3
+        MIN_LEFT.is_reached_by(kept, all)
     }
 
     /// Whether every added line replaces a removed one, or is between quoted lines that are both there, with nothing new between

@@ -87,6 +87,10 @@ const MODIFIERS: &[&str] = &[
 /// Words that start a definition in SQL.
 const SQL: &[&str] = &["CREATE", "ALTER", "TABLE", "VIEW", "INDEX", "FUNCTION", "PROCEDURE", "TRIGGER"];
 
+/// Commands of TeX that start a part of the text.
+const TEX: &[&str] =
+    &["part", "chapter", "section", "subsection", "subsubsection", "paragraph", "begin", "frametitle"];
+
 /// Words that open a block without naming anything.
 const CONTROL: &[&str] = &[
     "if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when", "until",
@@ -135,7 +139,11 @@ pub(super) fn ends_before_change(script: &Script, row: usize) -> bool {
 /// Whether a line has the item that it names as a whole: `fn f() {}`.
 fn is_complete(line: &str) -> bool {
     let line = line.trim().trim_end_matches([';', ',']);
-    line.contains('{') && line.ends_with('}') && line.matches('{').count() == line.matches('}').count()
+    // `\section{Use}` is followed by the section.
+    !line.starts_with('\\')
+        && line.contains('{')
+        && line.ends_with('}')
+        && line.matches('{').count() == line.matches('}').count()
 }
 
 /// Whether no change is inside a block that a row may open: no change is below the row, or a line above the next change is less
@@ -176,6 +184,10 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
     if line.starts_with('[') && line.ends_with(']') {
         return Some(line.trim_matches(['[', ']']));
     }
+    if let Some(command) = line.strip_prefix('\\').filter(|_| line.ends_with('}')) {
+        let name = command.split('{').next().unwrap_or_default();
+        return TEX.contains(&name.trim_end_matches('*')).then_some(line);
+    }
     // A step of a workflow or a playbook.
     if let Some(name) = line.strip_prefix("- name:").or_else(|| line.strip_prefix("- id:")) {
         return Some(name.trim()).filter(|name| !name.is_empty());
@@ -204,8 +216,48 @@ pub(super) fn item_name(line: &str) -> Option<&str> {
         "impl" | "instance" => Some(rest.trim_end_matches("where").trim_end_matches(['{', ' '])),
         // The method's receiver precedes its name.
         "func" if rest.starts_with('(') => opened_name(rest.split_once(')')?.1),
+        // `module "network" {`
+        _ if rest.starts_with('"') => opened_name(line),
         _ => defined_name(rest),
     }
+}
+
+/// What tells a line that encloses a block from others like it, in any language; `None` for lines such as `if a:`, which
+/// name nothing.
+pub(super) fn block_name(line: &str) -> Option<String> {
+    let line = line.trim();
+    // `function(load a)` is how CMake defines one.
+    let called = || leading_name(line).filter(|name| !KEYWORDS.contains(name) && *name != "macro");
+    if let Some(name) = item_name(line).or_else(called) {
+        return Some(name).filter(|name| !CONTROL.contains(name)).map(str::to_owned);
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let words = |text: &str, count: usize| -> Vec<String> {
+        text.split(|c| !is_word(c))
+            .filter(|word| word.contains(char::is_alphanumeric))
+            .take(count)
+            .map(str::to_owned)
+            .collect()
+    };
+    let named = match line.split_once(" = ") {
+        _ if is_comment(line) => return None,
+        // A tag is known by its name and what identifies it.
+        _ if line.starts_with('<') && line.contains('=') => {
+            let id = ["id=", "name=", "key="].iter().find_map(|key| line.split_once(key));
+            [words(line, 1), id.map_or_else(Vec::new, |(_, value)| words(value, 1))].concat()
+        }
+        Some((assigned, _)) => words(assigned, usize::MAX),
+        None if line.contains(['(', '=']) => words(line, 2),
+        None => words(line, usize::MAX),
+    };
+    // `let load x =` names something.
+    let is_control = named.first().is_some_and(|first| first != "let" && CONTROL.contains(&first.as_str()));
+    (!named.is_empty() && !is_control).then(|| named.join(" "))
+}
+
+/// Whether two lines name different blocks.
+pub(super) fn names_other_block(request: &str, file: &str) -> bool {
+    matches!((block_name(request), block_name(file)), (Some(request), Some(file)) if request != file)
 }
 
 /// Whether a keyword introduces a name, and is not a name itself (`type: text`, `data = {`) or a word of a sentence.
@@ -259,6 +311,9 @@ fn declared_function(line: &str) -> Option<&str> {
 /// The name of the block that a line opens: `int f(int a) {`, `const f = () => {`, `.rule {`, `"key": {`, `key:`.
 fn opened_name(line: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | '"' | '\'');
+    if line.starts_with("case ") && line.ends_with(':') {
+        return Some(line);
+    }
     if let Some(key) = line.strip_suffix(':') {
         return Some(key).filter(|key| !key.is_empty() && key.chars().all(is_name));
     }
@@ -303,12 +358,13 @@ fn labelled_block(line: &str) -> Option<&str> {
     Some(&line[..start + end]).filter(|_| start > word)
 }
 
-/// The name that a function is assigned to: `M.load = function(a)`.
+/// The name that a function is assigned to: `M.load = function(a)`, `load: function (a) {`, `load <- function(a) {`.
 fn assigned_function(line: &str) -> Option<&str> {
-    let (name, value) = line.split_once('=')?;
-    let is_function =
-        value.trim_start().strip_prefix("function").is_some_and(|rest| rest.trim_start().starts_with('('));
-    name.split_whitespace().last().filter(|_| is_function && !value.trim_end().ends_with("end"))
+    let (before, value) = line.split_once("function")?;
+    let before = before.trim_end().trim_end_matches("async").trim_end();
+    let name = ["<-", "=", ":"].iter().find_map(|mark| before.strip_suffix(mark))?;
+    let is_function = value.trim_start().starts_with('(') && !value.trim_end().ends_with("end");
+    name.split_whitespace().last().filter(|_| is_function)
 }
 
 /// Whether a line is a comment.
@@ -329,7 +385,7 @@ pub(super) fn leading_name(line: &str) -> Option<&str> {
     let (name, _) = line.trim().split_once('(')?;
     let name = name.trim_end();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
-    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+    (name.contains(char::is_alphanumeric) && name.chars().all(is_name)).then_some(name)
 }
 
 #[cfg(test)]
@@ -379,6 +435,10 @@ mod tests {
     #[case("function M.load(a)", Some("M.load"))]
     #[case("function M:load(a)", Some("M:load"))]
     #[case("M.load = function(a)", Some("M.load"))]
+    #[case("load: function (a) {", Some("load"))]
+    #[case("load <- function(a) {", Some("load"))]
+    #[case("module \"network\" {", Some("module \"network\""))]
+    #[case("case LOAD:", Some("case LOAD:"))]
     #[case("function* load(a) {", Some("load"))]
     #[case("def self.load(a)", Some("self.load"))]
     #[case("def save!", Some("save!"))]
@@ -412,6 +472,23 @@ mod tests {
     #[case("let x = f(|a| {", Some("x"))]
     fn finds_the_name_of_an_item(#[case] line: &str, #[case] name: Option<&str>) {
         assert_eq!(item_name(line), name);
+    }
+
+    #[rstest]
+    #[case("Host alpha", Some("Host alpha"))]
+    #[case("let load x =", Some("let load"))]
+    #[case("\\section{How to use it}", Some("\\section{How to use it}"))]
+    #[case("<bean id=\"a\" class=\"b\">", Some("bean a"))]
+    #[case("<div class=\"b\">", Some("div"))]
+    #[case("- (void)load:(int)x {", Some("void load"))]
+    #[case("load(x) ->", Some("load"))]
+    #[case("function(load a)", Some("function load"))]
+    #[case("total = sum(", Some("total"))]
+    #[case("if(ready)", None)]
+    #[case("} else {", None)]
+    #[case("# why", None)]
+    fn names_the_block_that_a_line_encloses(#[case] line: &str, #[case] name: Option<&str>) {
+        assert_eq!(block_name(line).as_deref(), name);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::combine::{combine, lines_covered_by};
 use super::file_text::FileText;
-use super::limits::{Budget, FIRST_ROUND, MAX_EXCERPT_ROUND, MAX_TRACKED_BYTES};
+use super::limits::{Budget, FIRST_ROUND, MAX_EXCERPT_ROUND, MAX_INDENTATION_BYTES, MAX_TRACKED_BYTES};
 use super::resolved_edit::ResolvedEdit;
 use super::text::ExactMatches;
 use super::{EditFailure, Finder, NumberedOperation, split_results};
@@ -28,9 +28,6 @@ use crate::change::{FileChange, LineTotals, PlacedEdit, Rung};
 use crate::plan::{NewlineStyle, Operation};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical};
-
-/// How far back a line is searched for something other than white space.
-const MAX_INDENTATION_BYTES: usize = 4 << 10;
 
 /// What a batch did to a file.
 #[derive(Default)]

@@ -1,13 +1,9 @@
 //! Tells equal texts in a file apart by the lines around them.
 
 use super::diagnosis::{Candidate, Landmark};
+use super::limits::{MAX_LANDMARK_DISTANCE, MAX_SHOWN_CHARS};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::truncate_chars;
-
-/// How far from the candidates a line is looked for that tells them apart.
-const MAX_DISTANCE: usize = 60;
-/// Maximum number of characters shown of such a line.
-const MAX_CHARS: usize = 80;
 
 /// Gives every candidate the nearest line above it, or else below it, that tells the candidates apart. A line that is
 /// different for all of them is preferred to a nearer one that only some of them share.
@@ -18,7 +14,7 @@ pub(super) fn add_landmarks(candidates: &mut [Candidate], snapshot: &Snapshot) {
     let mut partial = None;
     let count = snapshot.line_count();
     for is_above in [true, false] {
-        for distance in 1..=MAX_DISTANCE {
+        for distance in 1..=MAX_LANDMARK_DISTANCE {
             let numbers: Vec<usize> =
                 candidates.iter().filter_map(|one| neighbour(one, is_above, distance, count)).collect();
             // Where the file ends for one candidate, the others have no line to compare.
@@ -60,6 +56,7 @@ fn is_telling(text: &str) -> bool {
 
 fn set_landmarks(candidates: &mut [Candidate], numbers: &[usize], texts: &[String]) {
     for ((candidate, &line), text) in candidates.iter_mut().zip(numbers).zip(texts) {
-        candidate.landmark = Some(Landmark { line, text: truncate_chars(text, MAX_CHARS).into_owned() });
+        candidate.landmark =
+            Some(Landmark { line, text: truncate_chars(text, MAX_SHOWN_CHARS).into_owned() });
     }
 }

@@ -1,13 +1,10 @@
 //! Large files: what to search for while such a file is scanned, so that it need not be read into memory.
 
+use super::limits::{MAX_SCANNED_TEXT_BYTES, MAX_SCANNED_TEXTS};
 use super::search::{Hits, Needle, hits_at, search};
 use crate::plan::{Batch, EditRules, FilePlan, Operation, Which};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Newline, canonical, convert_newlines};
-
-/// With more texts or longer ones, a file is read into memory and searched there.
-const MAX_TEXTS: usize = 16;
-const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// The texts to search for while a large file is scanned for a plan. `None` if the plan needs the file in memory: only exact
 /// snippets and stated places can do without.
@@ -33,8 +30,8 @@ pub(crate) fn searched_texts(file: &FilePlan, rules: EditRules) -> Option<Vec<St
             _ => return None,
         }
     }
-    let is_searchable = |text: &String| !text.is_empty() && text.len() <= MAX_TEXT_BYTES;
-    (texts.len() <= MAX_TEXTS && texts.iter().all(is_searchable)).then_some(texts)
+    let is_searchable = |text: &String| !text.is_empty() && text.len() <= MAX_SCANNED_TEXT_BYTES;
+    (texts.len() <= MAX_SCANNED_TEXTS && texts.iter().all(is_searchable)).then_some(texts)
 }
 
 /// Finds all needles in a file. What its scan has found is not searched for again.

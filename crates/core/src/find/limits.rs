@@ -33,6 +33,13 @@ pub(super) const EXCERPT_MARGIN: usize = 256;
 /// How many unmatched requests of one call are diagnosed; each one compares the whole file. All others are still searched for.
 const MAX_DIAGNOSES: usize = 20;
 
+/// In such a batch, how far back a line is searched for something other than whitespace.
+pub(super) const MAX_INDENTATION_BYTES: usize = 4 << 10;
+
+/// With more texts or longer ones, a large file is read into memory and searched there.
+pub(super) const MAX_SCANNED_TEXTS: usize = 16;
+pub(super) const MAX_SCANNED_TEXT_BYTES: usize = 64 << 10;
+
 /// From this many searches on, a table of all lines pays off.
 pub(super) const MANY_SEARCHES: usize = 4;
 
@@ -108,7 +115,11 @@ pub(super) const MIN_TYPO_CHARS: usize = 4;
 /// A shorter word with another letter is another word.
 pub(super) const MIN_OTHER_LETTER_CHARS: usize = 6;
 /// Shorter words are articles and conjunctions.
-pub(super) const MIN_SUBSTITUTED_CHARS: usize = 5;
+pub(super) const MIN_SUBSTITUTED_CHARS: usize = 4;
+/// Comments in which more words are other words of the file are those of another block.
+pub(super) const MAX_SWAPPED_WORDS: usize = 1;
+/// More rewritten lines are not compared with the paragraphs of the file.
+pub(super) const MAX_REWRITTEN_PARAGRAPHS: usize = 8;
 
 // Drift: when a place is accepted although context lines differ.
 
@@ -144,7 +155,15 @@ pub(super) const MAX_RELATED_LINES: usize = 200;
 /// How similar a current line must be to a quoted one to count as its successor.
 pub(super) const MIN_RELATED: f64 = 0.45;
 
+/// How much of a quoted text must be left, counted in letters and digits.
+pub(super) const MIN_LEFT: Share = Share { part: 3, of: 5 };
+
 // Diagnosis: what a refusal shows and offers.
+
+/// How long a request for a single line must be, compared with the line, to be all of it.
+pub(super) const MIN_WHOLE_LINE: Share = Share { part: 7, of: 10 };
+/// How far from the candidates a line is looked for that tells them apart.
+pub(super) const MAX_LANDMARK_DISTANCE: usize = 60;
 
 /// How far above a place the line that names its block is looked for.
 pub(super) const MAX_LINES_TO_HEADING: usize = 1000;
@@ -171,6 +190,20 @@ pub(super) const READ_CONTEXT: usize = 3;
 
 /// The budget of one file. Requests that repeat the same line, in a file that does too, would otherwise take hours.
 pub(super) const MAX_COST: usize = 1 << 25;
+
+/// A part of a whole, as a fraction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    part: usize,
+    of: usize,
+}
+
+impl Share {
+    /// Whether some part of a whole is at least this share.
+    pub(super) fn is_reached_by(self, part: usize, whole: usize) -> bool {
+        part * self.of >= whole * self.part
+    }
+}
 
 /// What may still be spent on one file. A cancelled call has nothing left to spend.
 #[derive(Debug)]

@@ -118,6 +118,7 @@ impl<'f, 'a> Misses<'f, 'a> {
                 match &stale.offer {
                     Some(place) => offers.with_merged(found, place),
                     None if stale.is_left => offers.with_resend(found).with_lines_to_read(&[lines], snapshot),
+                    None if stale.is_worth_reading => found.with_lines_to_read(&[lines], snapshot),
                     None => found,
                 }
             }

@@ -8,10 +8,11 @@ use super::alignment::Alignment;
 use super::diagnosis::{Candidate, Diagnosis, ResendEdit, candidate};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::heading::{ends_before_change, item_name};
+use super::heading::{block_name, ends_before_change, item_name, names_other_block};
 use super::ladder;
-use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE};
+use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE, MIN_WHOLE_LINE};
 use super::merge::merge;
+use super::outline::{encloses, row_at_change, rows_around_changes};
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
@@ -66,7 +67,7 @@ impl Offers<'_, '_> {
         let mut anchors = self.request.as_sent().anchors();
         let (Some((_, row)), None) = (anchors.next(), anchors.next()) else { return false };
         let (request, file) = (row.text.trim().len(), self.file.snapshot.line(line).trim().len());
-        request * 10 >= file * 7
+        MIN_WHOLE_LINE.is_reached_by(request, file)
     }
 
     /// Adds what to send for a place that recovery would accept.
@@ -135,14 +136,31 @@ fn is_plausible(place: &ClosePlace) -> bool {
 /// Whether the lines above the change name the same block. A block with another name is another block, however similar.
 fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>) -> bool {
     let change = script.first_change();
+    let enclosing = rows_around_changes(script);
     let above = script.anchors().enumerate().filter(|(_, (row, _))| *row < change);
     above.into_iter().filter(|(_, (row, _))| !ends_before_change(script, *row)).all(|(n, (row, text))| {
         let name = item_name(&text.text);
-        match alignment.line(row) {
-            Some(line) => name.is_none() || item_name(&part.snapshot.line(line)) == name,
-            None => name.is_none() || n > 0,
+        let is_enclosing = enclosing.contains(row);
+        match alignment.line(row).map(|line| part.snapshot.line(line)) {
+            Some(file) if is_enclosing && names_other_block(&text.text, &file) => {
+                !encloses_change(script, row, alignment, part)
+            }
+            Some(file) => name.is_none() || item_name(&file) == name,
+            None => (name.is_none() && !(is_enclosing && block_name(&text.text).is_some())) || n > 0,
         }
     })
+}
+
+/// Whether the line that a row is paired with encloses the change in the file too.
+pub(super) fn encloses_change(
+    script: &Script,
+    row: usize,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+) -> bool {
+    let position = |row: usize| alignment.line(row).and_then(|line| index.position_of_line(line));
+    let below = row_at_change(script, |row| position(row).is_some()).and_then(position);
+    matches!((position(row), below), (Some(at), Some(below)) if encloses(index, at, below))
 }
 
 /// The span with as many whole lines around it as it takes for its text to occur once; `None` if that takes too many.

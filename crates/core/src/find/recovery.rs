@@ -82,6 +82,8 @@ pub(super) struct StaleQuote {
     pub(super) now: Option<Lines>,
     /// Whether those lines are still recognisable as the quoted text. Otherwise they may as well be another block.
     pub(super) is_left: bool,
+    /// Whether they are worth reading although they are not: the lines that decide about the place are there.
+    pub(super) is_worth_reading: bool,
     /// The edit on the current lines, if the lines that it changes are still there. It is offered, not made.
     pub(super) offer: Option<Box<RecoveredPlace>>,
     /// Where the version comes from.

@@ -11,6 +11,8 @@ pub(super) enum Judgement {
     Slip,
     /// The line may have been rewritten since. Its words are no longer in the file.
     MaybeRewritten,
+    /// A comment with this many words of the file in place of others. It may belong to something else.
+    WordsSwapped(usize),
     /// It is another line: it names something else, or has a word that the file has elsewhere.
     OtherLine,
 }
@@ -18,17 +20,15 @@ pub(super) enum Judgement {
 /// Judges a context line that differs from the file's. A word of the request that the file has elsewhere is not a slip.
 pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Judgement {
     if heading::names_item(request) || heading::names_item(file) {
-        // Names differ by one letter too often: only two swapped letters are a slip.
-        let is_slip = !has_known_word(request, file, index) && differs_by(request, file, has_swapped_letters);
-        return if is_slip { Judgement::Slip } else { Judgement::OtherLine };
+        return judge_name(request, file, index, has_swapped_letters);
     }
     if is_comment(request) && is_comment(file) {
         if !shares_words(request, file) {
             return Judgement::OtherLine;
         }
-        // A comment with words of the file in place of others may belong to something else.
-        let is_swap = substitutions(request, file).iter().any(|(word, _)| is_word_of_file(word, index));
-        return if is_swap { Judgement::MaybeRewritten } else { Judgement::Slip };
+        let substituted = substitutions(request, file);
+        let swapped = substituted.iter().filter(|(word, _)| is_word_of_file(word, index)).count();
+        return if swapped > 0 { Judgement::WordsSwapped(swapped) } else { Judgement::Slip };
     }
     if has_known_word(request, file, index) {
         return Judgement::OtherLine;
@@ -39,6 +39,24 @@ pub(super) fn judge(request: &str, file: &str, index: &SearchIndex<'_>) -> Judge
         false if heading::leading_name(request) != heading::leading_name(file) => Judgement::OtherLine,
         false => Judgement::MaybeRewritten,
     }
+}
+
+/// Judges a context line that encloses a change, in whatever language: it is miswritten, or it is the line of another block.
+pub(super) fn judge_enclosing(request: &str, file: &str, index: &SearchIndex<'_>) -> Judgement {
+    let names_differ = heading::block_name(request) != heading::block_name(file);
+    let is_item = heading::names_item(request) || heading::names_item(file);
+    judge_name(request, file, index, if names_differ || is_item { has_swapped_letters } else { is_typo })
+}
+
+/// Names differ by one letter too often, so only two swapped letters are a slip there.
+fn judge_name(
+    request: &str,
+    file: &str,
+    index: &SearchIndex<'_>,
+    is_miswritten: fn(&str, &str) -> bool,
+) -> Judgement {
+    let is_slip = !has_known_word(request, file, index) && differs_by(request, file, is_miswritten);
+    if is_slip { Judgement::Slip } else { Judgement::OtherLine }
 }
 
 /// The words of one line that differ: the request's word and the file's. None if the lines do not have the

@@ -7,6 +7,8 @@ mod fence;
 mod line_numbers;
 mod markers;
 
+use std::collections::HashSet;
+
 use crate::change::DifferenceKind;
 
 /// A request with some transport damage removed.
@@ -39,13 +41,24 @@ pub(super) fn interpretations(old: &str, new: &str) -> Vec<Interpretation> {
             .filter_map(|interpretation| {
                 let (old, new) = repair(&interpretation.old, &interpretation.new)?;
                 let classes = interpretation.classes.iter().copied().chain([*class]).collect();
-                (!old.trim().is_empty()).then_some(Interpretation { old, new, classes })
+                let is_whole = !old.trim().is_empty() && !leaves_damage(interpretation, &old, &new);
+                is_whole.then_some(Interpretation { old, new, classes })
             })
             .collect();
         all.extend(more);
     }
     all.sort_by_key(|interpretation| interpretation.classes.len());
     all
+}
+
+/// Whether a line that both texts share was repaired in the old text only. The damaged line would be written to the file.
+fn leaves_damage(sent: &Interpretation, old: &str, new: &str) -> bool {
+    if sent.old.split('\n').count() != old.split('\n').count() {
+        return false;
+    }
+    let kept: HashSet<&str> = new.split('\n').collect();
+    let mut lines = sent.old.split('\n').zip(old.split('\n'));
+    lines.any(|(sent, repaired)| sent != repaired && kept.contains(sent))
 }
 
 /// Strips something from every line; `None` if one line lacks it.
@@ -57,4 +70,20 @@ fn strip_each_line(text: &str, mut take: impl FnMut(&str) -> Option<String>) -> 
 /// Splits off the final newline: `a\n` is one line, not a line and an empty one.
 fn split_last_newline(text: &str) -> (&str, &str) {
     text.strip_suffix('\n').map_or((text, ""), |body| (body, "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_line_is_repaired_in_both_texts_or_in_neither() {
+        let repaired = |old: &str, new: &str| {
+            interpretations(old, new).into_iter().skip(1).map(|one| one.new).collect::<Vec<_>>()
+        };
+        let old = "say(\\\"a\\\");\nrun(1);";
+        assert_eq!(repaired(old, "say(\\\"a\\\");\nrun(2);"), ["say(\"a\");\nrun(2);"]);
+        // The plain quote shows that the new text is not escaped, but it repeats an escaped line.
+        assert!(repaired(old, "say(\\\"a\\\");\nrun(\"b\");").is_empty());
+    }
 }

@@ -138,7 +138,8 @@ fn is_dots(line: &str) -> bool {
     // `pass  # ...` and `"""..."""` are dots too.
     let line = line.strip_prefix("pass").filter(|rest| rest.trim_start().starts_with('#')).unwrap_or(line);
     let line = line.strip_prefix("REM ").or_else(|| line.strip_prefix("dnl ")).unwrap_or(line);
-    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\'']);
+    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\''])
+        || (line.starts_with('[') && line.ends_with(']'));
     // Most lines are code. Only a comment may have words next to the dots.
     if !is_comment && line.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
         return false;
@@ -146,14 +147,48 @@ fn is_dots(line: &str) -> bool {
     let body = line.trim_matches(MARKERS).trim_matches(['"', '\'', ' ', '>', '<']);
     let dots: String = body.chars().filter(|c| *c != ' ').collect();
     let bare = body.trim_matches(['.', '…', ' ']).to_lowercase();
+    let starts = dots.starts_with("...") || dots.starts_with('…');
+    let ends = dots.ends_with("...") || dots.ends_with('…');
+    let words = || bare.split(|c: char| !c.is_alphanumeric());
     dots == "…"
         || (dots.len() >= 3 && dots.chars().all(|c| c == '.'))
         || (is_comment
             && (PHRASES.contains(&bare.as_str())
-                || (dots.starts_with("...") && dots.ends_with("..."))
-                || ((dots.starts_with("...") || dots.starts_with('…'))
+                || (starts && ends)
+                || says_only_that_code_is_left_out(&bare)
+                || (starts
                     && line.chars().count() <= MAX_CHARACTERS
-                    && bare.split(|c: char| !c.is_alphanumeric()).any(|word| AFTER_DOTS.contains(&word)))))
+                    && words().any(|word| AFTER_DOTS.contains(&word)))))
+}
+
+/// Whether a comment has no other words than those of a placeholder: `keep existing code`, `code omitted for brevity`.
+fn says_only_that_code_is_left_out(comment: &str) -> bool {
+    const LEFT_OUT: &[&str] = &["omitted", "unchanged", "snipped", "truncated", "elided"];
+    const KEPT: &[&str] = &["existing", "previous", "remaining", "rest", "same", "keep", "other"];
+    const WHAT: &[&str] = &[
+        "code",
+        "implementation",
+        "logic",
+        "function",
+        "functions",
+        "method",
+        "methods",
+        "body",
+        "file",
+        "class",
+        "content",
+        "contents",
+        "lines",
+        "stuff",
+    ];
+    const OTHERS: &[&str] = &[
+        "the", "of", "this", "is", "are", "as", "before", "here", "for", "brevity", "goes", "stays",
+        "remains", "and",
+    ];
+    let words = || comment.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let has = |list: &[&str]| words().any(|word| list.contains(&word));
+    words().all(|word| [LEFT_OUT, KEPT, WHAT, OTHERS].iter().any(|list| list.contains(&word)))
+        && (has(LEFT_OUT) || (has(KEPT) && has(WHAT)))
 }
 
 /// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
@@ -245,6 +280,13 @@ mod tests {
             "// ... (30 more lines)",
             "-- … remaining columns",
             "/* ... other rules */",
+            "// [code omitted]",
+            "# code omitted for brevity",
+            "' ... existing code",
+            "// keep existing code",
+            "// previous code here",
+            "// …既存のコード…",
+            "[snip]",
         ] {
             assert!(refused("a()\nb()\nc()\n", &format!("a()\n{dots}\nd()\n")), "{dots}");
             // The dots are in both, they replace nothing, or they replace a body that is empty.
@@ -254,6 +296,8 @@ mod tests {
         }
         assert!(!refused("a()\nb()\n", "a(...)\n# see ...\n"));
         assert!(!refused("a()\nb()\n", "a()\n// ...and then it is closed.\nc()\n"));
+        assert!(!refused("a()\nb()\n", "a()\n# keep\nc()\n"));
+        assert!(!refused("a()\nb()\n", "a()\n// The other methods are slower.\nc()\n"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod bytes;
 mod depth;
 mod evidence;
 mod hints;
+mod layout;
 mod malformed;
 mod place;
 mod state;

@@ -13,8 +13,10 @@ const ENTITIES: &[(&str, char)] = &[
 
 pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     let bare = decode(old)?;
-    // New text with an unencoded character was not encoded at all.
-    let plain = new.contains(['<', '>']) || bare_ampersand(new);
+    // New text with an unencoded character was not encoded at all, unless the old text has it unencoded as well: in
+    // `<p>a &amp;lt; b</p>` only the ampersand was encoded.
+    let is_plain = |c: char| new.contains(c) && !old.contains(c);
+    let plain = is_plain('<') || is_plain('>') || (bare_ampersand(new) && !bare_ampersand(old));
     let new = if plain { None } else { decode(new) }.unwrap_or_else(|| new.to_owned());
     Some((bare, new))
 }
@@ -55,5 +57,7 @@ mod tests {
         assert_eq!(repair("a &lt; b", "a &amp;lt; b"), Some(("a < b".into(), "a &lt; b".into())));
         assert_eq!(repair("a &lt; b", "a < c &amp; d").unwrap().1, "a < c &amp; d");
         assert_eq!(repair("a < b", "c"), None);
+        let (old, new) = ("<p>a &amp;lt; b</p>", "<p>c &amp;lt; d</p>");
+        assert_eq!(repair(old, new), Some(("<p>a &lt; b</p>".into(), "<p>c &lt; d</p>".into())));
     }
 }

@@ -77,6 +77,22 @@ fn decodes_entities() {
     applied(html, "a &lt; b", "a &gt; b", "<p>a &gt; b</p>\n<p>a < c</p>\n");
 }
 
+/// Encoded once too often, in a file with tags and entities. The shared line keeps the file's text.
+#[test]
+fn decodes_entities_of_text_with_tags() {
+    let html = "<p>a &lt; b</p>\n<i>x</i>\n";
+    let (old, new) = ("<p>a &amp;lt; b</p>\n<i>x</i>", "<p>a &amp;lt; b</p>\n<i>y</i>");
+    applied(html, old, new, html.replace("<i>x", "<i>y"));
+}
+
+/// The new text repeats a damaged line but is not damaged as a whole, so nothing can be written.
+#[test]
+fn never_writes_a_damaged_line_that_both_texts_share() {
+    let file = "say(\"a\");\nrun(1);\n";
+    let (old, new) = ("say(\\\"a\\\");\nrun(1);", "say(\\\"a\\\");\nrun(\"b\");");
+    refused(file, old, new, "no_match");
+}
+
 #[rstest]
 #[case::both("```rust\n    let a = 1;\n```", "```rust\n    let a = 7;\n```")]
 #[case::old_only("```\n    let a = 1;\n```", "    let a = 7;")]
