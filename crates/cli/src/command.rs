@@ -32,7 +32,6 @@ mod uninstall;
 mod write;
 
 use clap::{CommandFactory, Parser, Subcommand};
-pub(crate) use help::topic_names;
 
 use crate::global::Global;
 use crate::output::CommandResult;

@@ -9,8 +9,8 @@ use clap_complete::CompletionCandidate;
 use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{Filter, Proposal, Summary};
 
-use crate::command::topic_names;
 use crate::project::find_root;
+use crate::topics::topic_names;
 
 /// How many changes are offered.
 const MAX_CHANGES: usize = 50;

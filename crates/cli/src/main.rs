@@ -23,6 +23,7 @@ mod shell;
 mod streams;
 mod terminal;
 mod time;
+mod topics;
 mod usage;
 mod wording;
 mod workspace;

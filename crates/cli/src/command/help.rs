@@ -9,25 +9,7 @@ use crate::command::parser;
 use crate::complete;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
-
-/// The topics, in the order in which help lists them: name, summary, text.
-const TOPICS: &[(&str, &str, &str)] = &[
-    (
-        "recovery",
-        "which differences an edit may have, and why it was refused",
-        include_str!("help/recovery.txt"),
-    ),
-    ("patches", "formats, repairs, partial application", include_str!("help/patches.txt")),
-    ("settings", "settings files, and what a project can change", include_str!("help/settings.txt")),
-    ("selection", "ids, sessions, agents, files and times", include_str!("help/selection.txt")),
-    ("json", "the output for programs, and exit codes", include_str!("help/json.txt")),
-    ("state", "where the journal is, how large it grows, how to remove it", include_str!("help/state.txt")),
-];
-
-/// The names of the topics.
-pub(crate) fn topic_names() -> impl Iterator<Item = &'static str> {
-    TOPICS.iter().map(|(name, ..)| *name)
-}
+use crate::topics::{TOPICS, topic_names};
 
 /// Show the help of a command, or a page about a topic: recovery, patches, settings, selection, json, state
 #[derive(Debug, Args)]
