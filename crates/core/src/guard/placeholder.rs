@@ -42,7 +42,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
                 return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line });
             }
             let text = operation.new_text();
-            let mut lines = text.lines().map(str::trim);
+            let mut lines = suspicious_lines(&text);
             if let Some(line) =
                 lines.find(|line| is_placeholder(line) && !is_elision(line) && !is_in_file(line))
             {
@@ -59,7 +59,7 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
     let is_whole = matches!(operation, Operation::Overwrite { .. });
     let is_dots = |line: &str| is_dots(line) && !(is_whole && line.starts_with('.'));
     // Almost no text has such a line, and then the texts need not be compared.
-    if !new_lines(operation).any(|line| is_dots(line.trim())) {
+    if !suspicious_new_lines(operation).any(is_dots) {
         return None;
     }
     let (old, new) = replaced_and_new(operation, snapshot)?;
@@ -73,19 +73,38 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
     })
 }
 
-/// The lines that an operation puts where it replaces others.
-fn new_lines(operation: &Operation) -> Box<dyn Iterator<Item = &str> + '_> {
+/// The lines that an operation puts where it replaces others, as far as they may be dots.
+fn suspicious_new_lines(operation: &Operation) -> Box<dyn Iterator<Item = &str> + '_> {
     match operation {
         Operation::Replace { new, .. }
         | Operation::ReplaceAt { new, .. }
-        | Operation::ReplaceLines { new, .. } => Box::new(new.lines()),
-        Operation::Overwrite { content, .. } => Box::new(content.lines()),
-        // A line of a hunk may have a `\r` inside, which ends no line here either.
+        | Operation::ReplaceLines { new, .. } => Box::new(suspicious_lines(new)),
+        Operation::Overwrite { content, .. } => Box::new(suspicious_lines(content)),
         Operation::Hunk(hunk) | Operation::HunkAt { hunk, .. } => {
-            Box::new(hunk.new_lines().map(|line| line.text.as_str()))
+            Box::new(hunk.new_lines().flat_map(|line| suspicious_lines(&line.text)))
         }
         _ => Box::new(std::iter::empty()),
     }
+}
+
+/// The lines of a text that may be dots or a placeholder, trimmed. Almost all others start with a letter or a digit, and only
+/// comments and dots do not; so a look at the first character is enough, and a large file is judged quickly.
+fn suspicious_lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let mut start = 0;
+    ends.filter_map(move |end| {
+        let line = &text[std::mem::replace(&mut start, end + 1)..end];
+        let body = line.trim_start_matches([' ', '\t']);
+        let is_suspicious = match body.as_bytes().first() {
+            None => false,
+            Some(first) if first.is_ascii_alphanumeric() => {
+                // Whatever follows these may be a comment.
+                ["pass", "REM ", "dnl "].iter().any(|prefix| body.starts_with(prefix))
+            }
+            Some(_) => true,
+        };
+        is_suspicious.then(|| line.trim())
+    })
 }
 
 /// The text that an operation replaces, and the text that it puts there.
@@ -298,6 +317,13 @@ mod tests {
         assert!(!refused("a()\nb()\n", "a()\n// ...and then it is closed.\nc()\n"));
         assert!(!refused("a()\nb()\n", "a()\n# keep\nc()\n"));
         assert!(!refused("a()\nb()\n", "a()\n// The other methods are slower.\nc()\n"));
+    }
+
+    #[test]
+    fn only_lines_that_may_be_placeholders_are_looked_at_closely() {
+        let text = "let a = 1;\n\t// b\n\n  pass  # ...\npassword\r\n\u{a0}...\r\n9\n...";
+        let lines: Vec<&str> = suspicious_lines(text).collect();
+        assert_eq!(lines, ["// b", "pass  # ...", "password", "...", "..."]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the rows of `scripts/bench` cost when the input is ten times as large: at most thirteen times as much.
+//! What edits without an exact match cost when the file is ten times as large: at most thirteen times as much.
 //!
 //! What the program does for an input of one line is subtracted, or starting it would hide the growth.
 
@@ -13,21 +13,8 @@ const MAX_GROWTH: u64 = 13;
 /// Work whose size can be chosen: prepares a root, and returns the arguments.
 type Work = fn(&Bench, usize) -> Vec<String>;
 
-/// Every row, with its exit code.
-const ROWS: &[(&str, Work, i32)] = &[
-    ("exact edit", exact_edit, 0),
-    ("recovery", recovery, 0),
-    ("drift", drift, 0),
-    ("miss", miss, 1),
-    ("hunks", hunks, 0),
-    ("edits in one call", edits, 0),
-    ("replace all", replace_all, 0),
-    ("rewrite of a third", rewrite_third, 0),
-    ("rewrite of all", rewrite_all, 0),
-    ("patch of many files", patch_files, 0),
-    ("read", read, 0),
-    ("undo", undo, 0),
-];
+/// The rows, with their exit codes.
+const ROWS: &[(&str, Work, i32)] = &[("recovery", recovery, 0), ("drift", drift, 0), ("miss", miss, 1)];
 
 fn code(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("    let value_{n} = compute({n}, {});\n", n * 7 % 1000)).collect()
@@ -51,12 +38,6 @@ fn quoted(bench: &Bench, count: usize) -> Vec<String> {
     lines[at..at + 4].to_vec()
 }
 
-fn exact_edit(bench: &Bench, count: usize) -> Vec<String> {
-    let old = quoted(bench, count).concat();
-    let new = old.replace("let", "var");
-    arguments(&["edit", "a.rs", "--old", &old, "--new", &new])
-}
-
 fn recovery(bench: &Bench, count: usize) -> Vec<String> {
     let old: String = quoted(bench, count).iter().map(|line| &line[2..]).collect();
     edit_call(&old, &old.replacen("let", "var", 1))
@@ -73,65 +54,6 @@ fn drift(bench: &Bench, count: usize) -> Vec<String> {
 fn miss(bench: &Bench, count: usize) -> Vec<String> {
     quoted(bench, count);
     edit_call("fn nothing_like_this() -> Absent {\n    todo_elsewhere();\n}\n", "x\n")
-}
-
-fn hunks(bench: &Bench, count: usize) -> Vec<String> {
-    let lines = code(count.max(20));
-    bench.write("a.rs", &lines.concat());
-    let mut patch = String::from("--- a/a.rs\n+++ b/a.rs\n");
-    for at in (10..lines.len()).step_by(20) {
-        let (old, new) = (&lines[at], lines[at].replace("let", "var"));
-        patch += &format!("@@ -{at},2 +{at},2 @@\n {}-{old}+{new}", lines[at - 1]);
-    }
-    arguments(&["patch", &bench.write_input("hunks.diff", &patch)])
-}
-
-fn edits(bench: &Bench, count: usize) -> Vec<String> {
-    let lines = code(count.max(10));
-    bench.write("a.rs", &lines.concat());
-    let changed = lines.iter().step_by(10);
-    let edits = changed.map(|line| json!({"old_text": line, "new_text": line.replace("let", "var")}));
-    let call = json!({"path": "a.rs", "edits": edits.collect::<Vec<_>>()});
-    arguments(&["call", "edit_file", &call.to_string()])
-}
-
-fn replace_all(bench: &Bench, count: usize) -> Vec<String> {
-    bench.write("a.rs", &code(count).concat());
-    arguments(&["edit", "a.rs", "--old", "compute", "--new", "evaluate", "--all"])
-}
-
-fn rewrite(bench: &Bench, count: usize, every: usize) -> Vec<String> {
-    let lines = code(count);
-    bench.write("a.rs", &lines.concat());
-    let change = |(n, line): (usize, &String)| match n % every {
-        0 => line.replace("compute", "evaluate"),
-        _ => line.clone(),
-    };
-    let new: String = lines.iter().enumerate().map(change).collect();
-    arguments(&["write", "a.rs", "--from", &bench.write_input("new.rs", &new)])
-}
-
-fn rewrite_third(bench: &Bench, count: usize) -> Vec<String> {
-    rewrite(bench, count, 3)
-}
-
-fn rewrite_all(bench: &Bench, count: usize) -> Vec<String> {
-    rewrite(bench, count, 1)
-}
-
-fn patch_files(bench: &Bench, count: usize) -> Vec<String> {
-    arguments(&["patch", &bench.write_patch(count.div_ceil(20))])
-}
-
-fn read(bench: &Bench, count: usize) -> Vec<String> {
-    bench.write("a.rs", &code(count).concat());
-    arguments(&["read", "a.rs", "--lines", &format!("{}-", count - count / 10)])
-}
-
-fn undo(bench: &Bench, count: usize) -> Vec<String> {
-    let edit = replace_all(bench, count);
-    bench.run(&edit.iter().map(String::as_str).collect::<Vec<_>>());
-    arguments(&["undo"])
 }
 
 /// How many instructions the work takes in a fresh root.
