@@ -96,9 +96,9 @@ impl Call {
             }
         };
         let filled = responses.and_then(|mut responses| responses.remove(FORM_NAME));
-        let filled = filled.map(|filled| FormVerdict {
-            outcome: read_form_value(filled, self.answer_time(after)),
-            by: self.caller.approver_name(Some(after)),
+        let filled = filled.map(|filled| {
+            let outcome = read_form_value(filled, self.answer_time(after));
+            self.verdict(outcome, after)
         });
         match (subject, filled) {
             (Subject::Change { proposal, digest }, filled) => {
@@ -156,12 +156,22 @@ impl Call {
                     Ok(ClientResult::ElicitResult(result)) => read_form(&result, self.answer_time(after)),
                     Ok(_) | Err(_) => ApprovalOutcome::Undecided,
                 };
-                return Ok(FormVerdict { outcome, by: self.caller.approver_name(Some(after)) });
+                return Ok(self.verdict(outcome, after));
             }
             () = self.server.closing.cancelled() => ApprovalOutcome::Undecided,
         };
         self.withdraw_form(id);
         Ok(FormVerdict { outcome, ..self.undecided() })
+    }
+
+    /// The verdict of a form that was answered. An approval may be as fast as the host makes it, but the journal says so.
+    fn verdict(&self, outcome: ApprovalOutcome, after: Duration) -> FormVerdict {
+        let mut by = self.caller.approver_name(Some(after));
+        let is_fast = after < self.server.options.min_decline_time;
+        if is_fast && matches!(outcome, ApprovalOutcome::Approved) {
+            by.push_str(", faster than a person");
+        }
+        FormVerdict { outcome, by }
     }
 
     /// The verdict of a form that was not answered.

@@ -165,3 +165,16 @@ fn emacs_is_found_and_asked_without_emacsclient() {
     says(&edit, "`a.txt` has unsaved changes in Emacs (server `work`)");
     assert_eq!(rig.get("a.txt"), "one\n");
 }
+
+#[test]
+fn kept_copies_are_listed() {
+    let rig = Rig::with("one\n");
+    std::fs::create_dir(rig.root().join("sub")).unwrap();
+    rig.put("sub/.slipstitch-0123.tmp", "kept\n");
+    assert!(!rig.run(["doctor"]).out.contains(".slipstitch-0123.tmp"), "it may be in use");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(600);
+    let copy = std::fs::File::open(rig.root().join("sub/.slipstitch-0123.tmp")).unwrap();
+    copy.set_modified(old).unwrap();
+    let run = rig.run(["doctor"]);
+    assert!(run.out.contains("sub/.slipstitch-0123.tmp"), "{run:?}");
+}
