@@ -83,7 +83,7 @@ impl HttpOptions {
     pub const MAX_BODY: usize = 20 << 20;
     /// The default of [`HttpOptions::body_timeout`].
     pub const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-    /// The default of [`HttpOptions::max_sessions`].
+    /// The default of [`HttpOptions::max_sessions`], unless the limit of open files allows fewer.
     pub const MAX_SESSIONS: usize = 256;
 
     /// Listens on `address`, without a token.
@@ -94,9 +94,23 @@ impl HttpOptions {
             access: Access::default(),
             max_body: Self::MAX_BODY,
             body_timeout: Self::BODY_TIMEOUT,
-            max_sessions: Self::MAX_SESSIONS,
+            max_sessions: sessions_within(
+                rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
+            ),
         }
     }
+}
+
+/// How many descriptors a session may need: its workspace, journal, locks and connection.
+const DESCRIPTORS_PER_SESSION: u64 = 6;
+/// How many descriptors are left for everything else, such as connections and files in use.
+const SPARE_DESCRIPTORS: u64 = 320;
+
+/// How many sessions a limit of open files allows.
+fn sessions_within(max_files: Option<u64>) -> usize {
+    let allowed =
+        max_files.map_or(u64::MAX, |max| max.saturating_sub(SPARE_DESCRIPTORS) / DESCRIPTORS_PER_SESSION);
+    usize::try_from(allowed).unwrap_or(usize::MAX).clamp(8, HttpOptions::MAX_SESSIONS)
 }
 
 /// Serves any number of clients over HTTP until the process is asked to stop. Calls `on_listening` with the address.
@@ -285,5 +299,22 @@ fn correct_status(method: &Method, status: &mut StatusCode) {
         (Method::POST, StatusCode::UNSUPPORTED_MEDIA_TYPE) => *status = StatusCode::BAD_REQUEST,
         (Method::DELETE, StatusCode::ACCEPTED) => *status = StatusCode::NO_CONTENT,
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_fit_into_the_limit_of_open_files() {
+        assert_eq!(sessions_within(None), HttpOptions::MAX_SESSIONS);
+        assert_eq!(sessions_within(Some(1 << 20)), HttpOptions::MAX_SESSIONS);
+        let sessions = sessions_within(Some(1_024)) as u64;
+        assert!(
+            sessions >= 64 && sessions * DESCRIPTORS_PER_SESSION + SPARE_DESCRIPTORS <= 1_024,
+            "{sessions}"
+        );
+        assert_eq!(sessions_within(Some(64)), 8);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::settings::Mode;
 use slipstitch::{Overrides, Workspace, WorkspaceOpenError};
 
@@ -67,8 +68,9 @@ impl Options {
         folders: &[PathBuf],
         session: &str,
         agent: Option<&str>,
+        cancel: CancelToken,
     ) -> Result<Workspace, OpenError> {
-        let builder = roots::workspace_builder(folders).session(session).mode(self.mode);
+        let builder = roots::workspace_builder(folders).session(session).mode(self.mode).cancel(cancel);
         let mut builder = builder.overrides(&self.overrides);
         if let Some(agent) = self.agent.as_deref().or(agent) {
             builder = builder.agent(agent);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use slipstitch::Workspace;
+use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
@@ -138,8 +139,17 @@ impl Session {
         let (folders, origin) =
             root_folders(server, caller).await.map_err(|error| open_failure(&error.into()))?;
         let (options, name, agent) = (server.options.clone(), self.name.clone(), caller.agent.clone());
-        let open = move || options.open_workspace(&folders, &name, agent.as_deref());
-        let workspace = match server.tasks.spawn_blocking(open).await {
+        // Interrupted changes are recovered first, which may take long.
+        let (cancel, closing) = (CancelToken::default(), server.closing.clone());
+        let token = cancel.clone();
+        let open = move || options.open_workspace(&folders, &name, agent.as_deref(), token);
+        let watcher = tokio::spawn(async move {
+            closing.cancelled().await;
+            cancel.cancel();
+        });
+        let opened = server.tasks.spawn_blocking(open).await;
+        watcher.abort();
+        let workspace = match opened {
             Ok(result) => Arc::new(result.map_err(|error| open_failure(&error))?),
             Err(error) => return Err(internal_failure(&error.to_string())),
         };

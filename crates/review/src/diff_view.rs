@@ -414,8 +414,9 @@ mod tests {
     fn lines_that_resemble_each_other_are_side_by_side() {
         let diff = "@@ -1,2 +1,4 @@\n-    put(a)\n-    return status\n+    for x in all:\n+        put(a)\n+        if ok:\n+            return status\n";
         let view = HunkView::parse(diff, "a.txt");
-        let text =
-            |line: &Option<Line>| line.as_ref().map_or(String::new(), |line| text_of(&line.parts).trim().to_owned());
+        let text = |line: &Option<Line>| {
+            line.as_ref().map_or(String::new(), |line| text_of(&line.parts).trim().to_owned())
+        };
         let rows: Vec<(String, String)> =
             view.rows.iter().map(|row| (text(&row.old), text(&row.new))).collect();
         let expected =

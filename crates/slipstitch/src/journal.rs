@@ -390,7 +390,12 @@ impl Journal for SqliteJournal {
 
     fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
         self.transact("store a proposal", TransactionBehavior::Immediate, |transaction| {
-            proposal::check_space(transaction, &self.root, proposal, self.retention.max_bytes / 2)?;
+            proposal::check_space(
+                transaction,
+                &self.root,
+                proposal,
+                proposal::space_within(&self.retention),
+            )?;
             proposal::insert_proposal(transaction, &self.root, now(), proposal)
         })
     }
@@ -448,7 +453,7 @@ enum DbError {
     CannotRemember(String),
     #[error(
         "the session's pending proposals would take {needed} bytes, and the limit is {limit} (half of `max_bytes` in \
-         `[journal]`); accept or reject some of them first"
+         `[journal]`, but at least 1 MiB); accept or reject some of them first"
     )]
     TooManyProposals { needed: u64, limit: u64 },
     #[error("the proposal {0} is not pending")]

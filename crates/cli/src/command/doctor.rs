@@ -1,6 +1,7 @@
 //! `slipstitch doctor`: check the installation and what the system supports.
 
 mod hosts;
+mod kept_copies;
 
 use slipstitch::core::text::display::escape_controls;
 use std::path::Path;
@@ -80,6 +81,7 @@ impl Doctor {
                 findings.unfinished_erasing(&workspace);
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
+                findings.kept_copies(&workspace);
                 findings.editors(&workspace);
                 findings.settings(&workspace);
             }

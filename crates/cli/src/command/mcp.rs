@@ -116,7 +116,10 @@ impl Mcp {
         let mut options = self.options(global)?;
         // Before confinement, because the token file may be outside the roots.
         let http = match self.http {
-            Some(address) => Some(self.http_options(address).map_err(|error| error_report(&error))?),
+            Some(address) => {
+                self.check_token_file(&options).map_err(|error| error_report(&error))?;
+                Some(self.http_options(address).map_err(|error| error_report(&error))?)
+            }
             None => None,
         };
         if global.landlock {
@@ -162,6 +165,11 @@ impl Mcp {
         let access = Access { hosts: self.allow_host.clone(), origins: self.allow_origin.clone() };
         let options = HttpOptions { token, access, max_body: self.max_body, ..HttpOptions::new(address) };
         Ok((options, new_token))
+    }
+
+    fn check_token_file(&self, options: &Options) -> Result<(), ServeError> {
+        let roots = options.roots.known().map_or_else(|| vec![PathBuf::from(".")], <[PathBuf]>::to_vec);
+        self.token_file.as_deref().map_or(Ok(()), |path| Token::check_outside(path, &roots))
     }
 
     fn http_token(&self) -> Result<(Option<Token>, Option<String>), ServeError> {

@@ -128,9 +128,9 @@ impl Call {
             }
         };
         let filled = responses.and_then(|mut responses| responses.remove(FORM_NAME));
-        let filled = filled.map(|filled| FormVerdict {
-            outcome: read_form_value(filled, self.answer_time(after)),
-            by: self.caller.approver_name(Some(after)),
+        let filled = filled.map(|filled| {
+            let outcome = read_form_value(filled, self.answer_time(after));
+            self.verdict(outcome, after)
         });
         match (subject, filled) {
             (Subject::Change { proposal, digest }, filled) => {
@@ -205,7 +205,6 @@ impl Call {
                 return Ok(FormEnd::Filled(FormVerdict { outcome, ..self.undecided() }));
             }
         };
-        let by = self.caller.approver_name(Some(after));
         let mut outcome = read_form(&result, self.answer_time(after));
         if wants_to_explain(&result) {
             let form = reason_form().map_err(internal_error)?;
@@ -216,7 +215,7 @@ impl Call {
             };
             outcome = ApprovalOutcome::Rejected { reason };
         }
-        Ok(FormEnd::Filled(FormVerdict { outcome, by }))
+        Ok(FormEnd::Filled(self.verdict(outcome, after)))
     }
 
     /// Shows a form and waits for the answer.
@@ -250,6 +249,16 @@ impl Call {
         };
         self.withdraw_form(id, "the call was cancelled");
         FormAnswer::Missing(outcome)
+    }
+
+    /// The verdict of a form that was answered. An approval may be as fast as the host makes it, but the journal says so.
+    fn verdict(&self, outcome: ApprovalOutcome, after: Duration) -> FormVerdict {
+        let mut by = self.caller.approver_name(Some(after));
+        let is_fast = after < self.server.options.min_decline_time;
+        if is_fast && matches!(outcome, ApprovalOutcome::Approved) {
+            by.push_str(", faster than a person");
+        }
+        FormVerdict { outcome, by }
     }
 
     /// The verdict of a form that was not answered.

@@ -2,14 +2,18 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::error::ServeError;
 use crate::random;
 
 /// The shortest token.
 const MIN_CHARS: usize = 16;
+/// The flag that makes an open return at once for a pipe.
+const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 /// How much of a token file is read.
 const MAX_FILE_BYTES: u64 = 4096;
 
@@ -38,7 +42,8 @@ impl Token {
         Ok((Self::new(&text)?, text))
     }
 
-    /// The token in a file. A missing file is created with a random token, readable by its owner only.
+    /// The token in a file. A missing file is created with a random token, readable by its owner only. A file that others
+    /// can read or write is refused.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
         let failed = |error: io::Error| ServeError::Token(format!("{}: {error}", path.display()));
         if let Some(folder) =
@@ -54,21 +59,54 @@ impl Token {
                 Ok(token)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path).map_err(failed)?;
+                check_file(&file, path)?;
                 let mut text = String::new();
-                File::open(path)
-                    .map_err(failed)?
-                    .take(MAX_FILE_BYTES)
-                    .read_to_string(&mut text)
-                    .map_err(failed)?;
+                file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
                 Self::new(&text)
             }
             Err(error) => Err(failed(error)),
         }
     }
 
+    /// Refuses a token file that is beneath one of the roots: whoever edits files there could read or replace it.
+    pub fn check_outside(path: &Path, roots: &[PathBuf]) -> Result<(), ServeError> {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // The file may be missing, and so may folders above it.
+        let existing = path.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+        let real =
+            existing.map(|(folder, real)| real.join(path.strip_prefix(folder).unwrap_or(Path::new(""))));
+        let is_inside = |root: &PathBuf| {
+            let root = root.canonicalize().unwrap_or_else(|_| root.clone());
+            path.starts_with(&root) || real.as_ref().is_some_and(|real| real.starts_with(&root))
+        };
+        match roots.iter().find(|root| is_inside(root)) {
+            None => Ok(()),
+            Some(root) => Err(ServeError::Token(format!(
+                "{} is beneath the root {}, where clients can read and change it; keep it elsewhere",
+                path.display(),
+                root.display()
+            ))),
+        }
+    }
+
     pub(super) fn matches(&self, candidate: &str) -> bool {
         // Hashes are compared in constant time.
         blake3::hash(candidate.as_bytes()) == self.0
+    }
+}
+
+/// Checks that only its owner can read or write a token file.
+fn check_file(file: &File, path: &Path) -> Result<(), ServeError> {
+    let refused = |reason: String| Err(ServeError::Token(format!("{}: {reason}", path.display())));
+    match file.metadata() {
+        Err(error) => refused(error.to_string()),
+        Ok(found) if !found.is_file() => refused("it is no regular file".into()),
+        Ok(found) if found.mode() & 0o077 != 0 => {
+            let mode = found.mode() & 0o777;
+            refused(format!("others can read or write it (mode {mode:o}); run: chmod 600 {}", path.display()))
+        }
+        Ok(_) => Ok(()),
     }
 }
 
@@ -103,5 +141,25 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.trim().len() == 64 && created.matches(text.trim()));
         assert!(Token::from_file(&path).unwrap().matches(text.trim()), "the next start reads it");
+        for mode in [0o640, 0o604, 0o620, 0o602] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let error = Token::from_file(&path).unwrap_err().to_string();
+            assert!(error.contains("others can read or write it") && error.contains("chmod 600"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_beneath_a_root_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("root/sub")).unwrap();
+        std::os::unix::fs::symlink(at("root/sub"), at("link")).unwrap();
+        for inside in ["root/token", "root/new/token", "link/token", "link"] {
+            let error = Token::check_outside(&at(inside), &[at("root")]).unwrap_err().to_string();
+            assert!(error.contains("beneath the root"), "{error}");
+        }
+        for outside in ["token", "new/token", "root2"] {
+            Token::check_outside(&at(outside), &[at("root")]).unwrap();
+        }
     }
 }

@@ -122,6 +122,9 @@ async fn an_approved_change_is_applied() {
         let change = project.workspace("x").log(&Default::default()).unwrap().remove(0);
         let by = &change.approval;
         assert!(by.starts_with("test-client 1.0 (form, after ") && !by.contains("user"), "{by}");
+        let seconds = by.split("after ").nth(1).and_then(|rest| rest.split(" s").next()).unwrap();
+        let is_fast = seconds.parse::<f64>().unwrap() < 1.0;
+        assert_eq!(by.ends_with(" s), faster than a person"), is_fast, "{by}");
         assert!(matches!(settled(&project, 1), Some(ProposalDecision::Accepted { .. })), "{era:?}");
     }
 }

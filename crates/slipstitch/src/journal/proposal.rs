@@ -10,7 +10,7 @@ use slipstitch_core::ports::journal::{
 
 use super::checksum::PROPOSALS;
 use super::insert::{self, FileRow};
-use super::{DbError, FileOwner, change_id, query, row_id, splice_codec};
+use super::{DbError, FileOwner, Retention, change_id, query, row_id, splice_codec};
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, description, why, diff, verdict, decided_by, \
                        reason, change, remarks, file_count, private, left_out";
@@ -21,6 +21,11 @@ struct FileRemarks {
     edits: Vec<PlacedEdit>,
     notes: Vec<String>,
     totals: Option<LineTotals>,
+}
+
+/// How many bytes the pending proposals of a session may take. Even the smallest journal has room for some.
+pub(super) fn space_within(retention: &Retention) -> u64 {
+    (retention.max_bytes / 2).max(1 << 20)
 }
 
 /// Refuses a proposal if the pending ones of its session would take too much space with it: they are never dropped.

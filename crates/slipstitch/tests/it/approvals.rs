@@ -168,7 +168,7 @@ fn pending_proposals_of_a_session_have_a_limit() {
     assert!(last.proposal.is_none() && last.message.contains("accept or reject some"), "{last:?}");
     assert!(propose(&open("other"), 99).proposal.is_some(), "each session has its own");
     for found in workspace.proposals().unwrap().iter().take(4) {
-        workspace.reject(found.id, "ada", None);
+        workspace.reject(found.id, &ada(&workspace), None);
     }
     assert!(propose(&workspace, 100).proposal.is_some());
 }

@@ -187,3 +187,16 @@ fn goes_on_after_settings_that_are_not_valid_and_names_the_line() {
     assert!(run.out.contains("note    settings: `protected.rule = \"allow\"`"), "{run:?}");
     rig.run(["config", "path", "--config", "slipstitch.toml"]).assert_done();
 }
+
+#[test]
+fn kept_copies_are_listed() {
+    let rig = Rig::with("one\n");
+    std::fs::create_dir(rig.root().join("sub")).unwrap();
+    rig.put("sub/.slipstitch-0123.tmp", "kept\n");
+    assert!(!rig.run(["doctor"]).out.contains(".slipstitch-0123.tmp"), "it may be in use");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(600);
+    let copy = std::fs::File::open(rig.root().join("sub/.slipstitch-0123.tmp")).unwrap();
+    copy.set_modified(old).unwrap();
+    let run = rig.run(["doctor"]);
+    assert!(run.out.contains("sub/.slipstitch-0123.tmp"), "{run:?}");
+}
