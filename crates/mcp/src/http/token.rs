@@ -72,13 +72,13 @@ impl Token {
     /// Refuses a token file that is beneath one of the roots: whoever edits files there could read or replace it.
     pub fn check_outside(path: &Path, roots: &[PathBuf]) -> Result<(), ServeError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        // The file may be missing, and so may folders above it.
-        let existing = path.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
-        let real =
-            existing.map(|(folder, real)| real.join(path.strip_prefix(folder).unwrap_or(Path::new(""))));
+        // A symlink beneath a root could be replaced, so its own place counts as well as its target's.
+        let folder = path.parent().map(resolve);
+        let named = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+        let places = [Some(resolve(&path)), named];
         let is_inside = |root: &PathBuf| {
-            let root = root.canonicalize().unwrap_or_else(|_| root.clone());
-            path.starts_with(&root) || real.as_ref().is_some_and(|real| real.starts_with(&root))
+            let root = resolve(root);
+            places.iter().flatten().any(|place| place.starts_with(&root))
         };
         match roots.iter().find(|root| is_inside(root)) {
             None => Ok(()),
@@ -93,6 +93,18 @@ impl Token {
     pub(super) fn matches(&self, candidate: &str) -> bool {
         // Hashes are compared in constant time.
         blake3::hash(candidate.as_bytes()) == self.0
+    }
+}
+
+/// A path with symlinks resolved. The end of it may be missing.
+fn resolve(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+    match existing {
+        Some((folder, real)) => match path.strip_prefix(folder) {
+            Ok(rest) if rest != Path::new("") => real.join(rest),
+            _ => real,
+        },
+        None => path.to_owned(),
     }
 }
 
@@ -158,7 +170,7 @@ mod tests {
             let error = Token::check_outside(&at(inside), &[at("root")]).unwrap_err().to_string();
             assert!(error.contains("beneath the root"), "{error}");
         }
-        for outside in ["token", "new/token", "root2"] {
+        for outside in ["token", "new/token", "root2", "root/../token"] {
             Token::check_outside(&at(outside), &[at("root")]).unwrap();
         }
     }
