@@ -152,6 +152,7 @@ impl<'a> Model<'a> {
         let shown_change = self.change.as_ref().map(|open| open.entry.summary.id);
         let pending = self.workspace.proposals().unwrap_or_default();
         self.pending = pending.len();
+        let is_decided = shown.is_some_and(|id| pending.iter().all(|found| found.id != id));
         let is_listed = |found: &StoredProposal| {
             let paths = found.proposal.files.iter().map(|file| file.path.as_str());
             (self.is_selected)(found)
@@ -172,7 +173,8 @@ impl<'a> Model<'a> {
         self.history =
             self.workspace.log(&filter).unwrap_or_default().into_iter().filter(is_listed).collect();
         let at = shown.and_then(|id| self.queue.iter().position(|found| found.id == id));
-        if let (None, Some(id)) = (at, shown)
+        // A proposal that a search leaves out is still open.
+        if let Some(id) = shown.filter(|_| is_decided)
             && self.message.is_none()
         {
             self.message = Some(format!("{id} was decided elsewhere"));

@@ -205,8 +205,7 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        // The other kinds look at what they displace.
-        if matches!(kind, StepKind::InPlace { .. }) && !is_regular_file(location).map_err(failed)? {
+        if !matches!(kind, StepKind::Create { .. }) && !is_regular_file(location).map_err(failed)? {
             return Err(conflict(None));
         }
         match kind {
