@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -34,15 +34,27 @@ fn open(dir: impl AsFd, name: &OsStr) -> Result<File, Errno> {
 pub(super) fn read(path: &FilePath, dir: impl AsFd, name: &OsStr) -> Result<Attributes, WorkspaceError> {
     match open(dir.as_fd(), name) {
         Ok(folder) => read_handle(path, &folder),
-        // It can be entered but not listed, and an access list cannot be read. Without one, the group's bits may open it.
+        // It can be entered but not listed.
         Err(Errno::ACCESS) => {
-            let found = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+            let found = rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
                 .map_err(|errno| io_error(path, "read", errno))?;
-            let mode = found.st_mode as u32 & OWNER;
+            // With an access list, the bits of the group say what the list allows at most: without it, they would open more.
+            let kept = if is_without_acl(dir, name) { 0o7777 } else { OWNER };
+            let mode = found.st_mode as u32 & kept;
             Ok(Attributes { owner: found.st_uid, group: found.st_gid, mode, extended: Vec::new() })
         }
         Err(errno) => Err(io_error(path, "read", errno)),
     }
+}
+
+/// Whether it is certain that a folder has no access list. Asking does not need the right to list the folder.
+fn is_without_acl(dir: impl AsFd, name: &OsStr) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::openat(dir, name, flags, Mode::empty()) else { return false };
+    let link = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    let mut unread: [u8; 0] = [];
+    let found = rustix::fs::getxattr(link, "system.posix_acl_access", &mut unread);
+    matches!(found, Err(Errno::NODATA | Errno::NOTSUP))
 }
 
 /// The attributes of a folder that can be listed.

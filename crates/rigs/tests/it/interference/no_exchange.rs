@@ -135,8 +135,8 @@ fn a_foreign_version_without_the_old_text_is_kept() {
 #[test]
 fn a_file_created_between_the_steps_is_kept_next_to_the_old_version() {
     let fixture = Fixture::new();
-    // The second link sets the file aside; the third would put the new one into place.
-    let create = Step::new(When::Before, LINKAT, 3, || {
+    // The first link names the new file; the second would put it into place, after a rename has set the old one aside.
+    let create = Step::new(When::Before, LINKAT, 2, || {
         assert!(!fixture.path("a").exists(), "the file is set aside");
         fs::write(fixture.path("a"), "theirs\n").unwrap();
     });

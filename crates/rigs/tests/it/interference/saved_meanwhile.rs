@@ -30,7 +30,7 @@ fn a_save_that_was_displaced_goes_back_and_the_edit_is_not_repeated() {
     let theirs = OLD.to_owned() + "theirs\n";
     let Ended { code, printed } = edit_while_saving(&fixture, &theirs, None);
     assert!(code == Some(1) && printed.contains("another program saved"), "{printed}");
-    assert!(printed.contains("Read the file again"), "{printed}");
+    assert!(printed.contains("Look at the file"), "{printed}");
     assert_eq!((fixture.read("a"), fixture.list().len()), (theirs, 2));
     assert!(!fixture.output_of(&["log", "--all"]).contains("c1"), "it was not made");
     assert!(fixture.run(&[], EDIT).status.success());
