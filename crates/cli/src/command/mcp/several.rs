@@ -36,8 +36,8 @@ impl CommandOutput for HostReports {
     }
 
     fn effect(&self) -> Effect {
-        let effects = self.0.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()).map(Report::effect);
-        effects.filter(|effect| *effect != Effect::Nothing).next().map_or(Effect::Nothing, |_| Effect::Other)
+        let mut effects = self.0.iter().filter_map(|(_, outcome)| outcome.as_ref().ok()).map(Report::effect);
+        if effects.any(|effect| effect != Effect::Nothing) { Effect::Other } else { Effect::Nothing }
     }
 
     fn json(&self) -> serde_json::Result<String> {

@@ -76,9 +76,6 @@ fn costs_grow_no_faster_than_the_input() {
         let start = instructions(work, 1, code);
         let [small, large] =
             [SIZE, FACTOR * SIZE].map(|count| instructions(work, count, code).saturating_sub(start));
-        if std::env::var_os("SHOW_COSTS").is_some() {
-            eprintln!("{what}: {start}, then {small} and {large}: × {:.1}", large as f64 / small as f64);
-        }
         if large > small * MAX_GROWTH {
             grown.push(format!(
                 "{what}: {small} instructions for {SIZE} lines, {large} for {FACTOR} times as many"
