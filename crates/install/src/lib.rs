@@ -38,7 +38,8 @@
 //! target.install(&request, &options)?;
 //! assert_eq!(
 //!     std::fs::read_to_string(project.join(".codex/config.toml"))?,
-//!     "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--dialect\", \"codex\"]\n",
+//!     "[mcp_servers.slipstitch]\ncommand = \"slipstitch\"\nargs = [\"mcp\", \"--dialect\", \"codex\"]\n\
+//!      default_tools_approval_mode = \"approve\"\n",
 //! );
 //!
 //! target.uninstall(&Removal { on_conflict: OnConflict::Refuse, program: None }, &options)?;
