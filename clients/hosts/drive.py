@@ -247,7 +247,7 @@ def drive_host(host, cache, folder):
 
 
 def check_form(host, program, folder):
-    """Runs the check with the host's form in a sandbox of its own."""
+    """Runs the check with the host's form in a separate sandbox."""
     folder.mkdir()
     session = HostSession(host, program, folder, FORM_SCRIPT)
     try:

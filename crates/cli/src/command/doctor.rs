@@ -90,7 +90,7 @@ impl Doctor {
                 let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
                 findings.add("open", Grade::Bad, format!("{} ({next})", error.report.message));
             }
-            // A settings file that is not valid is one, too; its text has lines of its own.
+            // An invalid settings file is one too; its message already has line breaks.
             Err(error) => {
                 let message = error.report.message.lines().collect::<Vec<_>>().join(" ");
                 let hint = error.report.hint.as_deref().unwrap_or_default();

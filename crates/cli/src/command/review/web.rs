@@ -20,7 +20,7 @@ pub(super) fn serve(workspace: Workspace, port: u16) -> CommandResult {
     Ok(Box::new(Report::custom(Status::Shown, "shown", "The review page was stopped.")))
 }
 
-/// Serves the page beside another server, on a thread of its own, until the process ends.
+/// Serves the page next to another server, on a separate thread, until the process ends.
 pub(in crate::command) fn serve_beside(workspace: Workspace) -> Result<(), CommandError> {
     let options = PageOptions { port: 0, decided_by: page_name(&workspace)? };
     let say = |url: &str| format!("slipstitch mcp: review page: {url}");

@@ -17,7 +17,7 @@ fn size_of(number: u16) -> NonZero<u16> {
     NonZero::new(number).unwrap()
 }
 
-/// The program in a terminal of its own.
+/// The program in a pseudoterminal.
 struct Terminal {
     screen: Arc<Mutex<vt100::Parser>>,
     input: Box<dyn Write + Send>,
