@@ -8,14 +8,14 @@ grade is stricter: text at another depth, or lines joined or split, is wrong
 here and not almost right.
 
 With --follow the adapter also says what a second call gives that does what a
-refusal says: resend the edit with the file's text, choose candidate 1, or read
-the named lines. It follows right refusals too, and what that writes is counted.
+refusal says: resend the edit with the file's text, choose candidate 1, copy the
+lines of candidate 1, or read the named lines. It follows right refusals too, and what that writes is counted.
 
 Usage:
     run.py run --gauntlet DIR --cases FILE --name NAME [--follow] [--out FILE]
                [--forms F,...] [--kinds K,...] -- COMMAND ...
     run.py show --gauntlet DIR --cases FILE RESULTS [--kind K] [--grade wrong] [--n 3]
-               [--second resend|candidate|read]
+               [--second resend|candidate|copy|read]
 """
 
 import argparse
@@ -26,7 +26,7 @@ import os
 import sys
 
 REQUEST = ("id", "path", "before", "old", "new", "edits", "diff", "v4a", "versions", "plain")
-WAYS = ("resend", "candidate", "read")
+WAYS = ("resend", "candidate", "copy", "read")
 
 
 def load_given(folder):

@@ -5,7 +5,7 @@
 //! or `{id, error}`. At the end, call times are printed to stderr.
 //!
 //! With `--follow`, the answer to a refused request also says what a caller gets that does what the first answer tells
-//! it to: `second` is `{resend, candidate}`, each `{after}`, `{error}`, or null if the answer offers no such thing.
+//! it to: `second` is `{resend, candidate, copy, read}`, each `{after}`, `{error}`, or null if the answer offers no such thing.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,8 +1,9 @@
 //! The second call: a caller that does what a refusal tells it to.
 //!
 //! The caller is a script and uses no judgement. It resends its edit with the text that the answer says the file has, or
-//! chooses the first candidate, or, if the answer only says which lines to read, reads those and rebuilds its edit on
-//! them. Whatever that writes is the engine's responsibility.
+//! chooses the first candidate, or, if the answer says to send the lines as they are in the file, copies those of the first
+//! candidate, or, if it only says which lines to read, reads those. In the last two cases it rebuilds its edit on the lines.
+//! Whatever that writes is the engine's responsibility.
 
 use serde_json::{Value, json};
 use slipstitch_core::report::{FailureReport, Report};
@@ -25,23 +26,14 @@ pub(super) fn calls(case: &Value, first: &Session, tool: &str, report: &Report) 
         }
         false => Value::Null,
     };
-    let resend = match resent(case, report) {
-        Some(arguments) => {
-            let session = Session::new(case)?;
-            let answer = session.call("edit_file", arguments);
-            session.result(&answer)
-        }
-        None => Value::Null,
+    let send = |arguments: Option<Value>| -> Result<Value, Error> {
+        let Some(arguments) = arguments else { return Ok(Value::Null) };
+        let session = Session::new(case)?;
+        let answer = session.call("edit_file", arguments);
+        Ok(session.result(&answer))
     };
-    let read = match rebuilt(case, report) {
-        Some(arguments) => {
-            let session = Session::new(case)?;
-            let answer = session.call("edit_file", arguments);
-            session.result(&answer)
-        }
-        None => Value::Null,
-    };
-    Ok(json!({"resend": resend, "candidate": candidate, "read": read}))
+    let [resend, copy, read] = [resent(case, report), copied(case, report), rebuilt(case, report)].map(send);
+    Ok(json!({"resend": resend?, "candidate": candidate, "copy": copy?, "read": read?}))
 }
 
 /// Whether the answer offers the first candidate as a place. Of several equal matches, a script can choose none.
@@ -58,6 +50,24 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
             return Some((resend.old_text.clone(), resend.new_text.clone()));
         }
         let text = failure.resend.clone()?;
+        let new = rebase(&edit.old, &edit.new, &text)?;
+        Some((text, new))
+    })
+}
+
+/// The request again, with the first candidate's lines as the old text of every edit that failed; `None` if the answer does
+/// not say to send the lines as they are in the file, if it names several places, or if it gives the text itself.
+fn copied(case: &Value, report: &Report) -> Option<Value> {
+    let lines: Vec<&str> = case["before"].as_str()?.split('\n').collect();
+    retried(case, report, |failure, edit| {
+        let says_so =
+            ["as they are in the file", "as the file has it"].iter().any(|s| failure.hint.contains(s));
+        if !says_so || failure.read.len() > 1 || failure.resend.is_some() || failure.resend_edit.is_some() {
+            return None;
+        }
+        let place = failure.candidates.first()?.lines;
+        let from = place.start.checked_sub(1)?;
+        let text = lines.get(from..(from + place.count).min(lines.len()))?.join("\n");
         let new = rebase(&edit.old, &edit.new, &text)?;
         Some((text, new))
     })
@@ -94,12 +104,6 @@ fn retried(
         return None;
     }
     let mut edits = meant_edits(case);
-    if edits.is_empty() {
-        // A patch whose edits the case does not spell out: only what the answer gives in full can be sent.
-        let [failure] = &report.failures[..] else { return None };
-        failure.resend_edit.as_ref().filter(|_| report.edits == 1)?;
-        edits.push(MeantEdit { old: String::new(), new: String::new() });
-    }
     for failure in &report.failures {
         let number = if edits.len() == 1 { 1 } else { failure.edit? };
         let edit = edits.get_mut(number.checked_sub(1)?)?;
@@ -111,13 +115,38 @@ fn retried(
     Some(json!({"path": case["path"], "edits": edits}))
 }
 
-/// The edits of a case as they were meant, if it says so, and otherwise as they were sent. None for a patch that is not spelt
-/// out.
+/// The edits of a case as they were meant, if it says so, and otherwise as they were sent: one for each hunk of a patch.
 fn meant_edits(case: &Value) -> Vec<MeantEdit> {
+    if let (false, Some(patch)) =
+        (case["plain"].is_object(), case["diff"].as_str().or_else(|| case["v4a"].as_str()))
+    {
+        return hunks(patch);
+    }
     let meant = if case["plain"].is_object() { &case["plain"] } else { case };
     let listed = meant["edits"].as_array().map_or(std::slice::from_ref(meant), Vec::as_slice);
     let edit = |edit: &Value| {
         Some(MeantEdit { old: edit["old"].as_str()?.to_owned(), new: edit["new"].as_str()?.to_owned() })
     };
     listed.iter().filter_map(edit).collect()
+}
+
+/// The hunks of a patch of one file, each as an edit.
+fn hunks(patch: &str) -> Vec<MeantEdit> {
+    let mut hunks: Vec<(Vec<&str>, Vec<&str>)> = vec![Default::default()];
+    for line in patch.lines() {
+        let is_frame = ["***", "--- ", "+++ ", "```", "diff ", "index "].iter().any(|s| line.starts_with(s));
+        if line.starts_with("@@") {
+            hunks.push(Default::default());
+        } else if !is_frame && let Some((old, new)) = hunks.last_mut() {
+            let rest = line.get(1..).unwrap_or_default();
+            match line.bytes().next() {
+                Some(b'-') => old.push(rest),
+                Some(b'+') => new.push(rest),
+                Some(b' ') | None => (old.push(rest), new.push(rest)).1,
+                Some(_) => (old.push(line), new.push(line)).1,
+            }
+        }
+    }
+    let edits = hunks.into_iter().filter(|(old, _)| !old.is_empty());
+    edits.map(|(old, new)| MeantEdit { old: old.join("\n"), new: new.join("\n") }).collect()
 }

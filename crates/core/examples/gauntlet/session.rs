@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use slipstitch_core::engine::{Answer, Engine, Request};
 use slipstitch_core::outcome::Status;
 use slipstitch_core::path::{Absolute, FilePath};
-use slipstitch_core::ports::approver::Auto;
+use slipstitch_core::ports::approver::Person;
 use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 
 use super::Error;
@@ -47,7 +47,8 @@ impl Session {
             .dialects(slipstitch_dialects::builtin())
             .session("gauntlet");
         let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
-        engine.call(request, &mut Auto)
+        // Some cases are in protected files. They are about where an edit goes, not about who may make it.
+        engine.call(request, &mut Person { name: "gauntlet".into() })
     }
 
     /// The file after a successful call, or the answer's text.

@@ -98,7 +98,8 @@ impl Diagnoser<'_, '_> {
         }
         let named = if chosen.is_some() { 1 } else { rivals };
         closest.truncate(MAX_CANDIDATES);
-        for (n, ClosePlace { alignment, similarity, is_other_block, .. }) in closest.into_iter().enumerate() {
+        for (n, place) in closest.into_iter().enumerate() {
+            let ClosePlace { alignment, similarity, other_name, is_other_block, .. } = place;
             if similarity < MIN_CLOSE {
                 break;
             }
@@ -106,20 +107,22 @@ impl Diagnoser<'_, '_> {
             if near.candidates.is_empty() {
                 near.mismatch = first_difference(script, &alignment, &index);
                 if similarity >= MIN_VERY_CLOSE {
-                    near.cause = Some(cause_of(&differences, script, &alignment));
+                    near.cause = Some(cause_of(&differences, script, &alignment, is_other_block));
                 }
             }
             let lines = alignment.lines();
             // The same body under another heading is not what the caller is looking for. A heading above it that ends before
             // the change may have changed, if a line to be removed is only there.
-            let is_worth_reading = !is_other_block
+            let is_worth_reading = other_name.is_none()
                 || (is_in_same_block(script, &alignment, &index)
                     && has_only_removed_line(script, &alignment, &index));
             near.read.extend(Some(lines).filter(|_| n < named && is_worth_reading));
-            near.candidates.push(Candidate {
-                differences: shown_differences(&differences),
-                ..candidate(lines, self.file.snapshot)
-            });
+            let mut shown = shown_differences(&differences);
+            if is_other_block && let Some(name) = other_name.and_then(|row| alignment.line(row)) {
+                // The last one is part of the message.
+                shown.sort_by_key(|one| one.line == name);
+            }
+            near.candidates.push(Candidate { differences: shown, ..candidate(lines, self.file.snapshot) });
         }
         near
     }
@@ -319,7 +322,12 @@ impl NearMatches {
 }
 
 /// Why a request does not match a place that is close.
-fn cause_of(differences: &[Difference], script: &Script, alignment: &Alignment) -> Cause {
+fn cause_of(
+    differences: &[Difference],
+    script: &Script,
+    alignment: &Alignment,
+    is_other_block: bool,
+) -> Cause {
     let is_removed = |line: usize| {
         script
             .rows
@@ -334,7 +342,7 @@ fn cause_of(differences: &[Difference], script: &Script, alignment: &Alignment) 
                 return Cause::ChangedLine;
             }
             DifferenceKind::Drift | DifferenceKind::PartialLine | DifferenceKind::ExtraLines => {
-                cause = Cause::StaleContext;
+                cause = if is_other_block { Cause::OtherBlock } else { Cause::StaleContext };
             }
             DifferenceKind::Punctuation if cause == Cause::Whitespace => cause = Cause::Punctuation,
             _ => {}

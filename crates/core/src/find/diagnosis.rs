@@ -29,6 +29,8 @@ pub enum Cause {
     Transport,
     /// Context lines differ.
     StaleContext,
+    /// The block around the change has another name.
+    OtherBlock,
     /// A line to be replaced differs.
     ChangedLine,
     /// The text is in the file, but outside the given line range.
@@ -310,6 +312,9 @@ impl Diagnosis {
             Cause::StaleContext => {
                 format!("no exact match; context lines differ at {place}{difference}")
             }
+            Cause::OtherBlock => {
+                format!("no exact match; {place} are closest, but they belong to another block{difference}")
+            }
             Cause::ChangedLine => match first {
                 Some(candidate) if candidate.lines.count > 1 => format!(
                     "no exact match; {place} are closest, but a line to be replaced differs{difference}"
@@ -367,6 +372,10 @@ impl Diagnosis {
             Cause::Punctuation => format!("Send {old} with the file's punctuation, as shown."),
             Cause::Transport => format!("Send {old} exactly as it is in the file."),
             Cause::StaleContext => format!("Send {old} with the context lines as they are in the file."),
+            Cause::OtherBlock => format!(
+                "Check which block you mean. If it is this one, copy {old} from the file, with its name; \
+                 if not, read the file to find the right one."
+            ),
             Cause::ChangedLine => {
                 let unread = match self.read[..] {
                     [] => "the file".into(),

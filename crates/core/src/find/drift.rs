@@ -150,7 +150,9 @@ pub(super) struct ClosePlace {
     pub(super) removed_similarity: f64,
     /// Whether every added line replaces a removed one, or is between lines that match.
     pub(super) has_place_for_additions: bool,
-    /// Whether a line that names a block around the change names another one here.
+    /// The row of a line that names a block around the change, if it names another one here.
+    pub(super) other_name: Option<usize>,
+    /// Whether that name is more than miswritten, so that this is another block.
     pub(super) is_other_block: bool,
     /// Whether it has a line of the request that the file has nowhere else.
     pub(super) has_only_line: bool,
@@ -179,12 +181,18 @@ impl ClosePlace {
             };
             window.pairs[n].is_some_and(|at| names_other_block(&index.text(at)))
         };
+        let other_names: Vec<usize> =
+            (0..anchors.len()).filter(|&n| !window.is_exact(n) && names_other_item(n)).collect();
+        let is_miswritten = |n: &usize| {
+            window.pairs[*n].is_some_and(|at| slip::is_miswritten(&anchors[*n].key, &index.text(at), index))
+        };
         Self {
             alignment: window.align(anchors, script, index),
             similarity: window.score / anchors.len() as f64,
             removed_similarity: removed.map(|n| window.similarities[n]).fold(1.0, f64::min),
             has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both, index),
-            is_other_block: (0..anchors.len()).any(|n| !window.is_exact(n) && names_other_item(n)),
+            other_name: other_names.first().map(|&n| anchors[n].row),
+            is_other_block: !other_names.iter().all(is_miswritten),
             has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)),
             has_only_line: (0..anchors.len()).any(|n| window.is_exact(n) && is_only_line(&anchors[n], index)),
         }

@@ -341,8 +341,9 @@ impl<'s> CarriedLines<'s> {
         line.now.is_some() && self.earlier.occurs_once(hash) && self.now.occurs_once(hash)
     }
 
-    /// Whether the lines that decide about the place occurred several times in the version, and some of them are gone. A diff
-    /// pairs those that are left with any of them, so they may be a twin's.
+    /// Whether the lines that decide about the place are not the only ones of their kind, and something is gone: one of them, so
+    /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
+    /// twins.
     fn may_be_a_twin(&self) -> bool {
         let distinctive =
             || self.deciding_lines().filter(|line| is_distinctive(&line.row.text)).take(MAX_DECIDING_LINES);
@@ -351,7 +352,16 @@ impl<'s> CarriedLines<'s> {
             let before = self.earlier.occurrences(hash).map_or(0, |known| known.len());
             before > 1 && self.now.occurs_less_often(hash, before)
         };
-        distinctive().any(is_reduced) && !distinctive().any(|line| self.occurs_once(line))
+        let has_twin = |line: &CarriedLine<'_>| {
+            let hash = self.earlier.squashed(line.earlier);
+            let is_several =
+                |index: &SearchIndex<'_>| index.occurrences(hash).is_some_and(|known| known.len() > 1);
+            is_several(&self.earlier) || is_several(self.now)
+        };
+        let is_gone = |line: &CarriedLine<'_>| line.now.is_none() && is_distinctive(&line.row.text);
+        let is_less =
+            distinctive().any(is_reduced) || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
+        is_less && !distinctive().any(|line| self.occurs_once(line))
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines

@@ -48,6 +48,11 @@ pub(super) fn judge_enclosing(request: &str, file: &str, index: &SearchIndex<'_>
     judge_name(request, file, index, if names_differ || is_item { has_swapped_letters } else { is_typo })
 }
 
+/// Whether a line differs from the file's by typos alone, and its words are nowhere else in the file.
+pub(super) fn is_miswritten(request: &str, file: &str, index: &SearchIndex<'_>) -> bool {
+    !has_known_word(request, file, index) && differs_by(request, file, is_typo)
+}
+
 /// Names differ by one letter too often, so only two swapped letters are a slip there.
 fn judge_name(
     request: &str,
