@@ -55,8 +55,8 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
     })
 }
 
-/// The request again, with the first candidate's lines as the old text of every edit that failed; `None` if the answer does
-/// not say to send the lines as they are in the file, if it names several places, or if it gives the text itself.
+/// The request again, with every line that differs at the first candidate as it is in the file; `None` if the answer does not
+/// say to send the lines as they are in the file, if it names several places, or if it gives the text itself.
 fn copied(case: &Value, report: &Report) -> Option<Value> {
     let lines: Vec<&str> = case["before"].as_str()?.split('\n').collect();
     retried(case, report, |failure, edit| {
@@ -65,11 +65,12 @@ fn copied(case: &Value, report: &Report) -> Option<Value> {
         if !says_so || failure.read.len() > 1 || failure.resend.is_some() || failure.resend_edit.is_some() {
             return None;
         }
-        let place = failure.candidates.first()?.lines;
-        let from = place.start.checked_sub(1)?;
-        let text = lines.get(from..(from + place.count).min(lines.len()))?.join("\n");
-        let new = rebase(&edit.old, &edit.new, &text)?;
-        Some((text, new))
+        let mut edit = MeantEdit { old: edit.old.clone(), new: edit.new.clone() };
+        for difference in &failure.candidates.first()?.differences {
+            let file = lines.get(difference.line.checked_sub(1)?)?.trim_end_matches('\r');
+            edit.copy_line(&difference.request, file)?;
+        }
+        Some((edit.old, edit.new))
     })
 }
 
@@ -92,6 +93,25 @@ fn rebuilt(case: &Value, report: &Report) -> Option<Value> {
 struct MeantEdit {
     old: String,
     new: String,
+}
+
+impl MeantEdit {
+    /// Replaces the line that an answer shows, with its whitespace visible and perhaps truncated. `None` if it is not there, or
+    /// only part of a line is shown, such as a number of blank lines.
+    fn copy_line(&mut self, shown: &str, file: &str) -> Option<()> {
+        let shown = shown.replace('→', "\t");
+        let shown = shown.trim_matches(|c: char| c == '·' || c.is_whitespace());
+        let is_meant = |line: &&str| match shown.strip_suffix('…') {
+            Some(start) => line.trim().starts_with(start),
+            None => line.trim() == shown,
+        };
+        let sent = self.old.split('\n').find(is_meant).filter(|_| !shown.is_empty())?.to_owned();
+        for text in [&mut self.old, &mut self.new] {
+            let lines = text.split('\n').map(|line| if line == sent { file } else { line });
+            *text = lines.collect::<Vec<_>>().join("\n");
+        }
+        Some(())
+    }
 }
 
 /// The call with every edit that failed replaced; `retry` returns its new old and new text.

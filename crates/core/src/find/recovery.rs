@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::alignment::{Alignment, Difference};
+use super::alignment::{Alignment, Difference, indent};
 use super::limits::MAX_SHOWN_CHARS;
 use super::merge::{Merged, Unmergeable, merge};
 use super::new_depths::NewDepths;
@@ -97,7 +97,7 @@ pub(super) struct StaleQuote {
 /// Merges a reading into a place.
 pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
     let (script, lines) = (&reading.script, alignment.lines());
-    let merged = match with_file_text(reading, alignment, index) {
+    let merged = match with_file_indentation(reading, alignment, index) {
         Some((script, alignment)) => merge(&script, &alignment, index),
         None => merge(script, alignment, index),
     };
@@ -125,9 +125,9 @@ pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &Searc
     }
 }
 
-/// If only the old text lost its indentation, the request with the file's text as the old text. Which lines the two texts share
-/// shows only then.
-fn with_file_text(
+/// If only the old text lost its indentation, the request with the file's indentation in the old text. Which lines the two texts
+/// share shows only then.
+fn with_file_indentation(
     reading: &Reading,
     alignment: &Alignment,
     index: &SearchIndex<'_>,
@@ -141,12 +141,15 @@ fn with_file_text(
     {
         return None;
     }
-    let lines: Vec<_> =
-        (alignment.first..=alignment.last).map(|line| index.snapshot.line(line).into_owned()).collect();
-    let script = Script::of_snippet(&lines.join("\n"), new);
-    let first = index.position_of_line(alignment.first)?;
-    let pairs: Vec<(usize, usize)> =
-        script.anchors().enumerate().map(|(n, (row, _))| (row, first + n)).collect();
+    // Only the indentation is the file's. Blank lines and trailing whitespace are merged like in any other request.
+    let old = reading.script.rows.iter().enumerate().filter(|(_, row)| row.is_old());
+    let lines = old.map(|(number, row)| match alignment.line(number).filter(|_| !row.blank) {
+        Some(line) => format!("{}{}", indent(&index.snapshot.line(line)), row.text.trim_start()),
+        None => row.text.clone(),
+    });
+    let script = Script::of_snippet(&lines.collect::<Vec<_>>().join("\n"), new);
+    let places = reading.script.anchors().filter_map(|(row, _)| index.position_of_line(alignment.line(row)?));
+    let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| row).zip(places).collect();
     let alignment = Alignment::new(&script, &pairs, index);
     Some((script, alignment))
 }

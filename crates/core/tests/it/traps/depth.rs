@@ -82,6 +82,29 @@ fn the_repeated_lines_show_which_text_lost_its_indentation(
     applied(CALLS, old, new, after);
 }
 
+/// Only the first line of the old text lost its indentation, and both texts have blank lines or trailing whitespace that the file
+/// does not have, or lack what it has.
+#[rstest]
+#[case::blank_line_left_out(
+    "first_call()\n    second_call()\n    third_call()\n",
+    "    first_call()\n    second_call()\n    third_call(1)\n",
+    "def run():\n    first_call()\n    second_call()\n\n    third_call(1)\n    return done\n"
+)]
+#[case::blank_line_too_many(
+    "first_call()\n\n    second_call()\n\n    third_call()\n",
+    "    first_call()\n\n    second_call()\n\n    third_call(1)\n",
+    "def run():\n    first_call()\n    second_call()\n\n    third_call(1)\n    return done\n"
+)]
+#[case::trailing_whitespace(
+    "first_call()  \n    second_call()  \n\n    third_call()\n",
+    "    first_call()  \n    second_call()  \n\n    third_call(1)\n",
+    "def run():\n    first_call()\n    second_call()\n\n    third_call(1)\n    return done\n"
+)]
+fn what_both_texts_have_stays_as_the_file_has_it(#[case] old: &str, #[case] new: &str, #[case] after: &str) {
+    let file = CALLS.replace("second_call()\n", "second_call()\n\n");
+    applied(file.as_str(), old, new, after);
+}
+
 #[test]
 fn braces_that_happen_to_agree_do_not_hide_it() {
     let file = "app.use({\n  schema: {\n    response: {\n      ok: {\n        id: { type: 'number' },\n        name: { type: 'string' }\n      }\n    }\n  }\n})\n";

@@ -42,6 +42,32 @@ fn a_removed_block_is_never_taken_for_its_twin() {
     assert_eq!(answer.report.failures[0].changed_by, Some(ChangedBy::Outside));
 }
 
+#[rstest]
+#[case::replaced(
+    "    call(\"ready\")\n  }\n  const click = plain\n",
+    "    call(\"done\")\n  }\n  const click = plain\n"
+)]
+#[case::inserted(
+    "    call(\"ready\")\n  }\n  const click = plain\n",
+    "    call(\"ready\")\n    log()\n  }\n  const click = plain\n"
+)]
+#[case::line_above(
+    "  const press = plain\n    call(\"ready\")\n",
+    "  const press = plain\n    call(\"done\")\n"
+)]
+fn a_line_that_occurs_in_twins_needs_the_line_that_tells_them_apart(#[case] old: &str, #[case] new: &str) {
+    let block = |name: &str| format!("  const {name}\n    call(\"ready\")\n  }}\n");
+    let seen = format!("open\n{}{}close\n", block("press = plain"), block("click = plain"));
+    // The first block is gone and another one with the same line is there, so as many lines are left as there were.
+    let now = format!("open\n{}    focus()\n{}close\n", block("touch = fast"), block("press = slow"));
+    let rig = changed_since(&seen, &now);
+    let answer = rig.edit(old, new);
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert_eq!(rig.bytes(), now.as_bytes());
+    let failure = &answer.report.failures[0];
+    assert_eq!((&failure.resend, &failure.resend_edit), (&None, &None), "{}", answer.text);
+}
+
 #[test]
 fn a_stale_quotation_is_carried_over_if_its_lines_are_untouched() {
     let now = READER.replace("def open_read(path):", "def open_read(path, mode):");
