@@ -42,28 +42,23 @@ fn a_removed_block_is_never_taken_for_its_twin() {
     assert_eq!(answer.report.failures[0].changed_by, Some(ChangedBy::Outside));
 }
 
+/// Two blocks have a line in common. One of them is gone, and a new one has the line too.
 #[rstest]
-#[case::replaced(
-    "    call(\"ready\")\n  }\n  const click = plain\n",
-    "    call(\"done\")\n  }\n  const click = plain\n"
-)]
-#[case::inserted(
-    "    call(\"ready\")\n  }\n  const click = plain\n",
-    "    call(\"ready\")\n    log()\n  }\n  const click = plain\n"
-)]
-#[case::line_above(
-    "  const press = plain\n    call(\"ready\")\n",
-    "  const press = plain\n    call(\"done\")\n"
-)]
-fn a_line_that_occurs_in_twins_needs_the_line_that_tells_them_apart(#[case] old: &str, #[case] new: &str) {
-    let block = |name: &str| format!("  const {name}\n    call(\"ready\")\n  }}\n");
-    let seen = format!("open\n{}{}close\n", block("press = plain"), block("click = plain"));
-    // The first block is gone and another one with the same line is there, so as many lines are left as there were.
-    let now = format!("open\n{}    focus()\n{}close\n", block("touch = fast"), block("press = slow"));
+#[case::replaced("call_listeners(event, \"ready\")", "call_listeners(event, \"done\")")]
+#[case::inserted("call_listeners(event, \"ready\")", "call_listeners(event, \"ready\")\n    log_event()")]
+fn a_line_that_twins_have_needs_the_line_that_tells_them_apart(#[case] line: &str, #[case] new_line: &str) {
+    let shared = "    when(event.button == left)\n    var listeners = find_listeners(event)\n";
+    let seen = format!(
+        "open_window()\n  const press = plain\n    prevent_default(event)\n    {line}\n  end\n  const click = plain\n{shared}    {line}\n  end\nclose_window()\n"
+    );
+    let now = format!(
+        "open_window()\n  const click = quick\n    {line}\n    focus(event)\n  end\n  const press = quick\n{shared}    prevent_default(event)\n    {line}\n  end\nclose_window()\n"
+    );
+    let old = format!("    {line}\n  end\n  const click = plain\n{shared}");
     let rig = changed_since(&seen, &now);
-    let answer = rig.edit(old, new);
+    let answer = rig.edit(&old, &old.replace(line, new_line));
     assert!(!answer.report.status().is_success(), "{}", answer.text);
-    assert_eq!(rig.bytes(), now.as_bytes());
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
     let failure = &answer.report.failures[0];
     assert_eq!((&failure.resend, &failure.resend_edit), (&None, &None), "{}", answer.text);
 }
