@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 /// The new text for an edit from `old` to `new` whose old text is really `actual`; `None` if a line to delete cannot be
-/// told from the others.
+/// told from the others, or if the lines do not show how to indent an added one.
 pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
     let [old, new, actual] = [old, new, actual].map(|text| text.split('\n').collect::<Vec<_>>());
     let kept = common_lines(&old, &new, |a, b| a == b);
@@ -17,6 +17,9 @@ pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
     for (next_i, next_j) in kept.into_iter().chain([(old.len(), new.len())]) {
         for removed in i..next_i {
             rebased.delete(removed)?;
+        }
+        if next_j > j && !rebased.is_shift_clear(next_i) {
+            return None;
         }
         new[j..next_j].iter().for_each(|line| rebased.insert(line));
         if next_i < old.len() {
@@ -90,6 +93,23 @@ impl Rebased<'_> {
     fn note_shift(&mut self, line: usize, place: usize) {
         if !self.old[line].trim().is_empty() {
             self.shift = (indent(self.old[line]), indent(self.actual[place]));
+        }
+    }
+
+    /// Whether the lines around an insertion before an old line were moved by the same amount, so that it is clear how to
+    /// indent the new ones.
+    fn is_shift_clear(&self, line: usize) -> bool {
+        let shift = |line: usize| {
+            let place = self.there[line].filter(|_| !self.old[line].trim().is_empty())?;
+            Some(indent(self.actual[place]).len() as isize - indent(self.old[line]).len() as isize)
+        };
+        let mut above = (0..line).rev().filter_map(shift);
+        let mut below = (line..self.old.len()).filter_map(shift);
+        match (above.next(), below.next()) {
+            (Some(above), Some(below)) => above == below,
+            (Some(last), None) => above.next().is_none_or(|other| other == last),
+            (None, Some(first)) => below.next().is_none_or(|other| other == first),
+            (None, None) => true,
         }
     }
 

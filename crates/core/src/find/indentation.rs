@@ -11,7 +11,9 @@ enum Rule {
     /// Identity.
     Same,
     /// Replaces the outermost indentation; deeper levels are kept, in the file's unit.
-    Shift { from: String, to: String, unit: usize },
+    ///
+    /// `unit` is the request's; none if it has tabs. Spaces align a line there, and are no level.
+    Shift { from: String, to: String, unit: Option<usize> },
     /// Replaces the indentation unit.
     Units { from: String, to: String },
 }
@@ -271,8 +273,10 @@ fn candidate_rules(pairs: &[IndentPair], added: &[&str]) -> Vec<Rule> {
     let mut rules = vec![Rule::Same];
     let Some(from) = common_prefix(pairs.iter().map(|pair| pair.request.as_str())) else { return rules };
     let shift = pairs.iter().find(|pair| pair.request == from).map(|pair| {
-        let deeper = pairs.iter().map(|pair| pair.request.as_str()).chain(added.iter().copied());
-        let unit = common_unit(deeper.filter_map(|indent| indent.strip_prefix(from)));
+        let requested = || pairs.iter().map(|pair| pair.request.as_str()).chain(added.iter().copied());
+        let has_tabs = requested().any(|indent| indent.contains('\t'));
+        let unit =
+            (!has_tabs).then(|| common_unit(requested().filter_map(|indent| indent.strip_prefix(from))));
         Rule::Shift { from: from.to_owned(), to: pair.file.clone(), unit }
     });
     let outermost =
@@ -335,12 +339,12 @@ impl Rule {
 }
 
 /// Writes deeper indentation with the file's character.
-fn convert_deeper(to: &str, rest: &str, unit: usize) -> String {
-    match (indent_char_or_space(to), indent_char_or_space(rest)) {
-        (Some('\t'), Some(' ')) if !to.is_empty() && rest.len().is_multiple_of(unit) => {
+fn convert_deeper(to: &str, rest: &str, unit: Option<usize>) -> String {
+    match (indent_char_or_space(to), indent_char_or_space(rest), unit) {
+        (Some('\t'), Some(' '), Some(unit)) if !to.is_empty() && rest.len().is_multiple_of(unit) => {
             "\t".repeat(rest.len() / unit)
         }
-        (Some(' '), Some('\t')) if !to.is_empty() => " ".repeat(rest.len() * DEFAULT_TAB_WIDTH),
+        (Some(' '), Some('\t'), _) if !to.is_empty() => " ".repeat(rest.len() * DEFAULT_TAB_WIDTH),
         _ => rest.to_owned(),
     }
 }

@@ -105,6 +105,16 @@ fn what_both_texts_have_stays_as_the_file_has_it(#[case] old: &str, #[case] new:
     applied(file.as_str(), old, new, after);
 }
 
+/// A line that is aligned by spaces after its tabs keeps them, whichever way the text was shifted.
+#[rstest]
+#[case::too_deep("\t\tif (first) {\n\t\t\tstop();\n", "\t\tif (first &&\n\t\t    second) {\n\t\t\tstop();\n")]
+#[case::not_deep_enough("if (first) {\n\tstop();\n", "if (first &&\n    second) {\n\tstop();\n")]
+#[case::exact("\tif (first) {\n\t\tstop();\n", "\tif (first &&\n\t    second) {\n\t\tstop();\n")]
+fn spaces_after_tabs_are_kept(#[case] old: &str, #[case] new: &str) {
+    let file = "void run(void)\n{\n\tif (first) {\n\t\tstop();\n\t}\n}\n";
+    applied(file, old, new, file.replace("(first) {", "(first &&\n\t    second) {"));
+}
+
 #[test]
 fn braces_that_happen_to_agree_do_not_hide_it() {
     let file = "app.use({\n  schema: {\n    response: {\n      ok: {\n        id: { type: 'number' },\n        name: { type: 'string' }\n      }\n    }\n  }\n})\n";
