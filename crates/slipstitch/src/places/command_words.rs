@@ -139,8 +139,8 @@ fn folder_of(command: &str) -> Option<String> {
     let end = rest.find(|c: char| !c.is_alphanumeric() && !"._/-".contains(c))?;
     let (folder, rest) = rest.split_at(end);
     let is_plain = !folder.is_empty() && !folder.starts_with(['-', '/']) && !folder.contains("..");
-    (is_plain && rest.trim_start().starts_with("&&") || is_plain && rest.starts_with(';'))
-        .then(|| folder.to_owned())
+    let ends = rest.trim_start().starts_with("&&") || rest.starts_with(';');
+    (is_plain && ends).then(|| folder.to_owned())
 }
 
 /// What is left of a path after the last part that leads up.
