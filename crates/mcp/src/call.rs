@@ -6,7 +6,6 @@ mod review_wait;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
@@ -24,17 +23,9 @@ use crate::call_queue::{FileAccess, Turn, touched_files};
 use crate::caller::Caller;
 use crate::engine_thread::EngineThread;
 use crate::progress::Progress;
-use crate::runtime::STOP_GRACE;
 use crate::server_state::ServerState;
-use crate::session::{Session, internal_failure};
+use crate::session::{Session, internal_failure, stopping_report};
 use crate::tool_result::{Extras, render_report, tool_result};
-
-/// How much a call may compute once the input has ended. A script that pipes its requests wants the answers, so calls that
-/// were read are not dropped at once.
-const MAX_CPU_AFTER_END: Duration = Duration::from_millis(150);
-
-/// How often that is checked.
-const CPU_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A call that is being processed.
 pub(crate) struct Call {
@@ -196,20 +187,9 @@ impl Call {
 
     /// Waits until a running call is no longer wanted, and returns the report for it.
     async fn give_up_early(&self, thread: &EngineThread) -> Box<Report> {
-        let stopped = async {
-            self.server.stopping.cancelled().await;
-            tokio::time::sleep(STOP_GRACE).await;
-        };
-        let computed_long = async {
-            self.server.closing.cancelled().await;
-            while thread.cpu_time() < MAX_CPU_AFTER_END {
-                tokio::time::sleep(CPU_CHECK_INTERVAL).await;
-            }
-        };
         tokio::select! {
             () = self.caller.cancelled.cancelled() => return cancelled_report("the call was cancelled"),
-            () = computed_long => {},
-            () = stopped => {},
+            () = thread.had_enough(&self.server.stopping, &self.server.closing) => {},
         }
         cancelled_report(match self.server.stopping.is_cancelled() {
             true => "the server is stopping, so the call was cancelled",
@@ -282,13 +262,6 @@ impl Call {
 fn cancelled_report(reason: &str) -> Box<Report> {
     let report = Report::new(Refused::Cancelled, format!("{reason}; nothing was written"));
     Box::new(report.hint("Send it again if it is still wanted."))
-}
-
-/// The report of a call that had not started when the server was asked to stop.
-fn stopping_report() -> Box<Report> {
-    let message = "the server is stopping; the call was not started and nothing was written";
-    let report = Report::custom(Status::Failed, "server_stops", message);
-    Box::new(report.hint("Retry when the server is running again."))
 }
 
 fn cancelled_error() -> ErrorData {

@@ -10,6 +10,17 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use tokio_util::sync::CancellationToken;
+
+/// How long a call may go on when the server stops, unless it is already writing.
+const STOP_GRACE: Duration = Duration::from_millis(100);
+
+/// How much a call may compute once the input has ended. A script that pipes its requests wants the answers, so calls that
+/// were read are not dropped at once.
+const MAX_CPU_AFTER_END: Duration = Duration::from_millis(150);
+
+/// How often that is checked.
+const CPU_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 thread_local! {
     /// Where the system says how long the current thread has computed.
@@ -39,6 +50,25 @@ impl EngineThread {
             thread: cpu_time(ClockId::ThreadCPUTime),
             process: cpu_time(ClockId::ProcessCPUTime),
         });
+    }
+
+    /// Waits until a process that ends need not wait for the thread any more: soon after `stopping` is cancelled, or when
+    /// `closing` is and the thread has computed for long.
+    pub(crate) async fn had_enough(&self, stopping: &CancellationToken, closing: &CancellationToken) {
+        let stopped = async {
+            stopping.cancelled().await;
+            tokio::time::sleep(STOP_GRACE).await;
+        };
+        let computed_long = async {
+            closing.cancelled().await;
+            while self.cpu_time() < MAX_CPU_AFTER_END {
+                tokio::time::sleep(CPU_CHECK_INTERVAL).await;
+            }
+        };
+        tokio::select! {
+            () = stopped => {}
+            () = computed_long => {}
+        }
     }
 
     /// How long the thread has computed since the start. On a system that does not say, how long the process has.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use crate::roots::RootsError;
 use crate::tools::CatalogueError;
@@ -33,6 +34,16 @@ pub enum ServeError {
     /// The token cannot be used.
     #[error("the token cannot be used: {0}")]
     Token(String),
+    /// The file with the token cannot be used.
+    #[error("the token file `{}` cannot be used: {problem}", path.display())]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about that.
+        next_step: String,
+    },
     /// An allowed host or origin is malformed; the second field describes a valid one.
     #[error("`{0}` is not {1}")]
     Access(String, &'static str),
@@ -48,6 +59,7 @@ impl ServeError {
             Self::Listen { .. } => "Choose another address with `--http`; port 0 picks a free one.".into(),
             Self::Unprotected(_) => "Omit `--no-token`, or listen on 127.0.0.1.".into(),
             Self::Token(_) => "Use at least 16 letters, digits or the characters - . _ ~ + / =.".into(),
+            Self::TokenFile { next_step, .. } => next_step.clone(),
             Self::Access(..) => {
                 "Write hosts as `name:port` and origins as `https://name:port`, as browsers send them.".into()
             }

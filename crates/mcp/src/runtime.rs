@@ -11,8 +11,6 @@ use crate::server_state::ServerState;
 
 /// How many calls the engine processes at once; more wait.
 const MAX_BLOCKING_THREADS: usize = 16;
-/// How long a call may go on when the server stops, unless it is already writing.
-pub(crate) const STOP_GRACE: Duration = Duration::from_millis(100);
 /// How long calls in flight may take to finish when the server stops.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 

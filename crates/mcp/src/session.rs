@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::call_queue::CallQueue;
 use crate::caller::{Caller, ProtocolEra};
 use crate::change_watcher::Timestamp;
+use crate::engine_thread::EngineThread;
 use crate::options::OpenError;
 use crate::roots::{self, RootsError};
 use crate::server_state::{Clients, ServerState};
@@ -139,16 +140,23 @@ impl Session {
         let (folders, origin) =
             root_folders(server, caller).await.map_err(|error| open_failure(&error.into()))?;
         let (options, name, agent) = (server.options.clone(), self.name.clone(), caller.agent.clone());
-        // Interrupted changes are recovered first, which may take long.
-        let (cancel, closing) = (CancelToken::default(), server.closing.clone());
-        let token = cancel.clone();
-        let open = move || options.open_workspace(&folders, &name, agent.as_deref(), token);
-        let watcher = tokio::spawn(async move {
-            closing.cancelled().await;
-            cancel.cancel();
-        });
-        let opened = server.tasks.spawn_blocking(open).await;
-        watcher.abort();
+        let (cancel, thread) = (CancelToken::default(), EngineThread::default());
+        let (token, own_thread) = (cancel.clone(), thread.clone());
+        let open = move || {
+            own_thread.start();
+            options.open_workspace(&folders, &name, agent.as_deref(), token)
+        };
+        // Interrupted changes are recovered first, which may take long. The thread stops soon after it is cancelled, and a
+        // process that ends takes it along: the next start goes on, as after any kill. So nobody has to wait for it.
+        let mut opening = tokio::task::spawn_blocking(open);
+        let opened = tokio::select! {
+            biased;
+            opened = &mut opening => opened,
+            () = thread.had_enough(&server.stopping, &server.closing) => {
+                cancel.cancel();
+                return Err(stopping_report());
+            }
+        };
         let workspace = match opened {
             Ok(result) => Arc::new(result.map_err(|error| open_failure(&error))?),
             Err(error) => return Err(internal_failure(&error.to_string())),
@@ -215,6 +223,13 @@ fn open_failure(error: &OpenError) -> Box<Report> {
         }
     };
     Box::new(Report::custom(Status::Failed, "no_workspace", error.to_string()).hint(hint))
+}
+
+/// The report of a call that had not started when the server was asked to stop.
+pub(crate) fn stopping_report() -> Box<Report> {
+    let message = "the server is stopping; the call was not started and nothing was written";
+    let report = Report::custom(Status::Failed, "server_stops", message);
+    Box::new(report.hint("Retry when the server is running again."))
 }
 
 /// The report of a call whose task panicked or was aborted.

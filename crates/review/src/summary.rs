@@ -3,7 +3,7 @@
 use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalId, ProposalSubject, StoredProposal,
+    Proposal, ProposalDecision, ProposalId, ProposalSubject, RecordedText, StoredProposal,
 };
 use slipstitch::core::text::display::escape_controls;
 
@@ -40,8 +40,24 @@ pub(crate) fn is_recovered(proposal: &Proposal) -> bool {
 
 /// The words that tell at a glance why a proposal needs attention.
 pub(crate) fn tags_of(proposal: &Proposal) -> Vec<&'static str> {
-    let recovered = is_recovered(proposal).then_some("recovered");
-    recovered.into_iter().chain(proposal.reason.contains("protected").then_some("protected")).collect()
+    [
+        is_recovered(proposal).then_some("recovered"),
+        proposal.reason.contains("protected").then_some("protected"),
+        (proposal.text != RecordedText::Kept).then_some("no undo"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What to know about the undo of a proposal before it is accepted.
+pub(crate) fn undo_note(proposal: &Proposal) -> Option<&'static str> {
+    match proposal.text {
+        RecordedText::Kept => None,
+        RecordedText::Private | RecordedText::Withheld => Some(
+            "A file is private, so its text is not kept. Once accepted, this can be undone only until this review is closed.",
+        ),
+    }
 }
 
 /// The added and removed lines of a diff.

@@ -9,7 +9,7 @@ use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch_review::{PageOptions, Server};
 
-/// A page with one proposal, whose every text is hostile.
+/// A page with one proposal whose every text is hostile, and one that changes a private file.
 struct Page {
     folder: tempfile::TempDir,
     address: String,
@@ -31,6 +31,9 @@ impl Page {
         let edit =
             json!({"path": "<i>a.txt", "old_text": "one", "new_text": HOSTILE, "description": HOSTILE});
         assert_eq!(open.call("native", "edit_file", edit).report.code(), "pending_review");
+        std::fs::write(root.join(".env"), "KEY=1\n").unwrap();
+        let secret = json!({"path": ".env", "old_text": "KEY=1", "new_text": "KEY=2"});
+        assert_eq!(open.call("native", "edit_file", secret).report.code(), "pending_review");
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -158,4 +161,16 @@ fn text_from_agents_stays_text() {
         }
         assert!(!head.contains("unsafe-inline"));
     }
+}
+
+#[test]
+fn a_change_of_a_private_file_says_that_it_cannot_be_undone_later() {
+    let page = Page::start();
+    let headers = [("Host", page.address.as_str()), ("Cookie", &page.cookie())];
+    let private = page.send("GET /review/p2", &headers, "");
+    assert!(private.contains("undone later"), "{private}");
+    assert!(private.contains("until this review is closed"), "{private}");
+    let other = page.send("GET /review/p1", &headers, "");
+    assert!(!other.contains("undone later"), "{other}");
+    assert!(other.contains("no undo"), "the list marks the private one: {other}");
 }

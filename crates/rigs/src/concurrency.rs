@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
+use crate::file_systems::{FileSystem, SharedFuse};
 use crate::{Findings, Protection, RunOptions, Scale, program, scratch};
 use log::{MergedLog, TokenStatus};
 use task::{ANCHOR, HEADER, Safeguards, Task, root_path, stop_file};
@@ -89,31 +90,32 @@ fn run_round(options: &RunOptions, safeguards: Safeguards, files: usize) -> Resu
     let size = Size::new(options);
     let torture = program::find("torture")?;
     let failed = |error: io::Error| format!("rig error: {error}");
-    let folder = scratch::create(options.scale).map_err(failed)?;
+    let place = Place::create(options).map_err(failed)?;
+    let (folder, foreign_folder) = place.folders();
     let files: Vec<String> = (0..files).map(|number| format!("file{number}.txt")).collect();
-    create_files(folder.path(), &files).map_err(failed)?;
-    let task = |name: String| Task {
-        folder: folder.path().into(),
+    create_files(folder, &files).map_err(failed)?;
+    let task = |folder: &Path, name: String| Task {
+        folder: folder.into(),
         name,
         edits: size.edits,
         files: files.clone(),
         safeguards,
         seconds: size.seconds,
     };
-    let start = |kind: &'static str, name: String| Process::start(&torture, kind, task(name));
+    let start = |kind: &'static str, task: Task| Process::start(&torture, kind, task);
     let mut foreign = Vec::new();
     for (kind, name) in [("append", "fa"), ("append", "fb"), ("replace", "fr"), ("save", "fs")] {
-        foreign.push(start(kind, name.into())?);
+        foreign.push(start(kind, task(foreign_folder, name.into()))?);
     }
     let mut editing = Vec::new();
     for number in 0..size.processes {
-        editing.push(start("edit", format!("w{number}x"))?);
+        editing.push(start("edit", task(folder, format!("w{number}x")))?);
     }
     let begin = Instant::now();
     let kills = wait_and_kill(&mut editing, size.kills);
     let elapsed = begin.elapsed();
     // Stop the foreign writers even if a worker failed.
-    let stopped = fs::write(stop_file(folder.path()), "").map_err(failed).and_then(|()| wait(&mut foreign));
+    let stopped = fs::write(stop_file(folder), "").map_err(failed).and_then(|()| wait(&mut foreign));
     let kills = kills?;
     stopped?;
     let mut log = MergedLog::default();
@@ -122,8 +124,33 @@ fn run_round(options: &RunOptions, safeguards: Safeguards, files: usize) -> Resu
     }
     let mut findings = Findings::default();
     count_events(&mut findings, size, kills, elapsed, &log);
-    findings.merge(check::check(folder.path(), &files, &log));
+    findings.merge(check::check(folder, &files, &log));
     Ok(findings)
+}
+
+/// Where a round takes place.
+#[derive(Debug)]
+enum Place {
+    Folder(tempfile::TempDir),
+    /// Slipstitch works on the mount, the foreign writers on the folder behind it.
+    Fuse(SharedFuse),
+}
+
+impl Place {
+    fn create(options: &RunOptions) -> io::Result<Self> {
+        match options.file_systems.contains(&FileSystem::Fuse) {
+            true => SharedFuse::mount().map(Self::Fuse).map_err(io::Error::other),
+            false => scratch::create(options.scale).map(Self::Folder),
+        }
+    }
+
+    /// The folder for Slipstitch, and the one for foreign writers.
+    fn folders(&self) -> (&Path, &Path) {
+        match self {
+            Self::Folder(folder) => (folder.path(), folder.path()),
+            Self::Fuse(fuse) => (&fuse.folder, &fuse.source),
+        }
+    }
 }
 
 fn create_files(folder: &Path, files: &[String]) -> io::Result<()> {
@@ -146,6 +173,8 @@ fn count_events(findings: &mut Findings, size: Size, kills: usize, elapsed: Dura
     findings
         .count("saves of the editor that saves by rename", log.count_of("fs-", TokenStatus::Acknowledged));
     findings.count("of these lost, because it read a text without its own last save", log.lost_saves);
+    findings.count("foreign writers that found no file", log.missing_names);
+    findings.count("saves to a name that was missing", log.saves_into_gaps);
     findings.count("milliseconds", elapsed.as_millis());
 }
 

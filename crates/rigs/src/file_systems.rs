@@ -77,6 +77,25 @@ impl FileSystem {
     }
 }
 
+/// A FUSE mount in memory, and the folder that it shows. Other programs can use the folder itself, where names can be
+/// exchanged, so that they know what they displace.
+#[derive(Debug)]
+pub(crate) struct SharedFuse {
+    _mount: Mount,
+    pub(crate) folder: PathBuf,
+    pub(crate) source: PathBuf,
+    _base: TempDir,
+}
+
+impl SharedFuse {
+    pub(crate) fn mount() -> Result<Self, String> {
+        let base = scratch::create_in_memory().map_err(|error| error.to_string())?;
+        let (folder, source) = (base.path().join("mounted"), base.path().join("source"));
+        fs::create_dir(&source).map_err(|error| error.to_string())?;
+        Ok(Self { _mount: Mount::bindfs_uncached(&folder, &source)?, folder, source, _base: base })
+    }
+}
+
 /// Large enough for every file system; the image is sparse.
 const IMAGE_BYTES: u64 = 768 << 20;
 

@@ -21,7 +21,8 @@ struct Options {
     /// Switch off the protection that each rig tests; a rig then passes only if it finds failures
     #[arg(long)]
     unprotected: bool,
-    /// File systems for `kill`, separated by commas: ext4, xfs, btrfs, tmpfs, overlay, fuse, temporary
+    /// File systems for `kill`, separated by commas: ext4, xfs, btrfs, tmpfs, overlay, fuse, temporary; `concurrency` knows
+    /// fuse
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_file_system)]
     on: Vec<FileSystem>,
     /// Whether `renameat2` takes flags, for `kill`

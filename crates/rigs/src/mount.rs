@@ -47,6 +47,13 @@ impl Mount {
             .map_err(|error| format!("{error} (Debian: packages `bindfs` and `fuse3`)"))
     }
 
+    /// Like [`Mount::bindfs`], for a source that others change meanwhile: nothing about its files is cached.
+    pub(crate) fn bindfs_uncached(folder: &Path, source: &Path) -> Result<Self, String> {
+        let options = ["-o", "attr_timeout=0,entry_timeout=0,negative_timeout=0"];
+        Self::run(Command::new("bindfs").args(options).arg(source), folder)
+            .map_err(|error| format!("{error} (Debian: packages `bindfs` and `fuse3`)"))
+    }
+
     fn new(folder: &Path, args: &[&str]) -> Result<Self, String> {
         Self::run(Command::new("mount").args(args), folder)
     }

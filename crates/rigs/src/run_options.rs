@@ -10,7 +10,8 @@ pub struct RunOptions {
     pub scale: Scale,
     /// Whether the protection that it tests is active.
     pub protection: Protection,
-    /// The file systems for `kill`; empty for those that the scale suggests.
+    /// The file systems for `kill`; empty for those that the scale suggests. `concurrency` runs on FUSE if that is one of
+    /// them.
     pub file_systems: Vec<FileSystem>,
     /// The modes of `renameat2` for `kill`; empty for those that the scale suggests.
     pub rename_flags: Vec<RenameFlags>,

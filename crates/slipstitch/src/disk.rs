@@ -13,6 +13,7 @@
 //! | recover it if its process died | `intent`, `recovery`, `interrupted_step`, `cleanup` |
 
 mod attributes;
+mod cancellable;
 mod cleanup;
 mod content;
 mod copy;
@@ -192,7 +193,8 @@ impl DiskWorkspace {
         self.cleanup.sweep(&self.roots, &self.backups.path)
     }
 
-    /// Sets a token that stops the recovery of an interrupted change between two files. The next start goes on with it.
+    /// Sets a token that stops the recovery of an interrupted change, also in the middle of a file. The next start goes
+    /// on with it.
     pub fn with_cancel(mut self, cancel: Option<CancelToken>) -> Self {
         self.cancel = cancel;
         self

@@ -9,6 +9,7 @@ mod git_environment;
 mod git_places;
 mod neighbours;
 mod place;
+mod plain_commands;
 mod state_files;
 #[cfg(test)]
 mod tests;

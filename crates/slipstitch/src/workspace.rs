@@ -250,6 +250,8 @@ impl Builder {
             files = files.with_root(other)?;
         }
         config.tighten_by_root(&files)?;
+        config.policy.protected.set_root(files.root());
+        config.private_files.set_root(files.root());
         let files =
             files.with_fsync(config.fsync).with_hard_links(config.hard_links).with_cancel(self.cancel);
         let journal = SqliteJournal::open(&folder, files.root())?

@@ -243,9 +243,10 @@ fn error_report(error: &ServeError) -> CommandError {
     let (status, code) = match error {
         ServeError::Catalogue(_) => (Status::Invalid, "bad_dialect"),
         ServeError::Roots(_) => (Status::Invalid, "bad_root"),
-        ServeError::Unprotected(_) | ServeError::Token(_) | ServeError::Access(..) => {
-            (Status::Invalid, "bad_access")
-        }
+        ServeError::Unprotected(_)
+        | ServeError::Token(_)
+        | ServeError::TokenFile { .. }
+        | ServeError::Access(..) => (Status::Invalid, "bad_access"),
         _ => (Status::Failed, "server_error"),
     };
     Report::custom(status, code, error.to_string()).hint(error.hint()).into()

@@ -299,6 +299,33 @@ fn sigterm_leaves_nothing_half_done() {
     assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is intact");
 }
 
+/// Opening the journal can take long: recovery reads large files, and another process may hold the journal, as here.
+#[test]
+fn sigterm_is_honoured_while_the_workspace_is_being_opened() {
+    let rig = Rig::new();
+    rig.put("a.txt", "one\n");
+    let mut server = rig.serve(&[]);
+    server.initialize(json!({}));
+    assert_eq!(code(&server.call("edit_file", edit("a.txt", "one", "two"))), "applied");
+    server.terminate();
+    assert!(server.wait_for_success());
+
+    let other = rusqlite::Connection::open(rig.0.path().join("state/journal.db")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let mut server = rig.serve(&[]);
+    server.initialize(json!({}));
+    let request = json!({"name": "edit_file", "arguments": edit("a.txt", "two", "three")});
+    server.request("tools/call", request);
+    server.request("ping", json!({}));
+    assert!(server.read()["result"].is_object(), "the ping is answered while the call waits");
+    let start = std::time::Instant::now();
+    server.terminate();
+    assert!(server.wait_for_success());
+    // The other process would be waited for much longer.
+    assert!(start.elapsed() < std::time::Duration::from_secs(4), "{:?}", start.elapsed());
+    assert_eq!(rig.text("a.txt"), "two\n");
+}
+
 #[test]
 fn the_root_comes_from_options_then_the_host_then_the_working_folder() {
     let rig = Rig::new();

@@ -77,6 +77,15 @@ pub struct Protected {
     /// The globs of each group; added ones come last.
     matchers: Vec<Matcher>,
     exceptions: PathGlobs,
+    /// The folders above the root, if they matter.
+    above: Option<FoldersAbove>,
+}
+
+/// The folders above the files, and how many.
+#[derive(Debug, Clone)]
+struct FoldersAbove {
+    folded: String,
+    count: usize,
 }
 
 /// The globs of a group.
@@ -85,6 +94,13 @@ struct Matcher {
     group: &'static str,
     what: &'static str,
     globs: PathGlobs,
+}
+
+impl Matcher {
+    /// Whether its files contain secrets. The root itself may be a folder of them.
+    fn is_secret(&self) -> bool {
+        matches!(self.group, names::CREDENTIALS | Protected::PRIVATE)
+    }
 }
 
 /// A name that is not the name of a group.
@@ -132,6 +148,7 @@ static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
         .map(|group| Matcher { group: group.name, what: group.what, globs: PathGlobs::builtin(group.globs) })
         .collect(),
     exceptions: PathGlobs::builtin(names::EXCEPT),
+    above: None,
 });
 
 impl Protected {
@@ -148,11 +165,15 @@ impl Protected {
             except: Vec::new(),
             matchers: vec![Matcher { group: what, what, globs: PathGlobs::new(globs)? }],
             exceptions: PathGlobs::new(except)?,
+            above: None,
         })
     }
 
     /// The group of paths that the settings add. It has no separate rule.
     pub const ADDED_GROUP: &str = "paths";
+
+    /// The kind of files whose text the journal does not keep, for [`Protected::only`].
+    pub const PRIVATE: &str = "private";
 
     /// The group of files that contain secrets.
     pub const CREDENTIALS: &str = names::CREDENTIALS;
@@ -223,6 +244,30 @@ impl Protected {
         Ok(())
     }
 
+    /// Says where the root is: beneath `.config`, the path `fish/config.fish` is protected as well. What is in the root of
+    /// its own accord is not protected by the root's name, or a work tree in `.claude/worktrees` could not be edited without
+    /// a question; only secrets are.
+    pub fn set_root(&mut self, root: &str) {
+        let folded = fold::path(root.trim_matches('/'));
+        let names: Vec<&str> = folded.split('/').collect();
+        let count = names.len();
+        let matters = |matcher: &Matcher| {
+            let is_secret = matcher.is_secret() && matcher.globs.matches(&folded);
+            is_secret || matcher.globs.continues_after(&names)
+        };
+        self.above = self.matchers.iter().any(matters).then_some(FoldersAbove { folded, count });
+    }
+
+    /// Whether the globs of a matcher match a folded path.
+    fn is_match(&self, matcher: &Matcher, path: &str) -> bool {
+        let from_above = |above: &FoldersAbove| {
+            let skipped = if matcher.is_secret() { 0 } else { above.count };
+            matcher.globs.matches_beneath(&format!("{}/{path}", above.folded), skipped)
+        };
+        let is_relative = matcher.group != Self::ADDED_GROUP && !path.starts_with('/');
+        matcher.globs.matches(path) || is_relative && self.above.as_ref().is_some_and(from_above)
+    }
+
     /// Why a path is protected by its name, if it is; `real` is the path with symlinks resolved.
     pub fn find(&self, path: &FilePath, real: &FilePath) -> Option<Protection> {
         let protection =
@@ -242,7 +287,7 @@ impl Protected {
             // Exceptions apply to the built-in globs only.
             let applies = matcher.group == Self::ADDED_GROUP || !is_exception;
             let is_stricter = strictest.is_none_or(|(found, _)| rule > found);
-            if applies && is_stricter && rule > ConsentRule::Allow && matcher.globs.matches(&path) {
+            if applies && is_stricter && rule > ConsentRule::Allow && self.is_match(matcher, &path) {
                 strictest = Some((rule, matcher));
             }
         }
@@ -254,7 +299,7 @@ impl Protected {
         let folded: Vec<String> = paths.iter().map(|path| fold::path(path.as_str())).collect();
         let belongs = |matcher: &Matcher, path: &String| {
             let is_exempt = matcher.group != Self::ADDED_GROUP && self.exceptions.matches(path);
-            !is_exempt && matcher.globs.matches(path)
+            !is_exempt && self.is_match(matcher, path)
         };
         let matching =
             self.matchers.iter().filter(|matcher| folded.iter().any(|path| belongs(matcher, path)));
@@ -421,6 +466,55 @@ mod tests {
         }
     }
 
+    /// Whether a path is protected in a root.
+    fn is_protected_in(root: &str, name: &str) -> bool {
+        let mut protected = Protected::default();
+        protected.set_root(root);
+        protected.find(&path(name), &path(name)).is_some()
+    }
+
+    #[test]
+    fn folders_above_the_root_count() {
+        for (root, name) in [
+            ("/home/me/.config", "fish/config.fish"),
+            ("/home/me/.Config", "GIT/config"),
+            ("/home/me/.config", "slipstitch/config.toml"),
+            ("/home/me/.cargo", "config.toml"),
+            ("/home/me/.local", "bin/tool"),
+            ("/home/me/.local/share", "applications/x.desktop"),
+            ("/project/.github", "workflows/ci.yml"),
+            ("/home/me/.ssh", "config"),
+            ("/home/me/.aws/sso", "cache/token.json"),
+            ("/home/me/.config/rclone", "rclone.conf"),
+        ] {
+            assert!(is_protected_in(root, name), "{root}: {name}");
+            assert!(!is_protected_in("/project", name), "{name}");
+        }
+        for (root, name) in [
+            ("/home/me/.config", "notes.md"),
+            ("/home/me/.config", "app/fish/config.fish"),
+            ("/home/me/.cargo", "registry/src/lib.rs"),
+            // Some hosts keep their work trees in folders of theirs.
+            ("/project/.claude/worktrees/one", "src/main.rs"),
+            ("/home/me/.codex/worktrees/one", "Cargo.toml"),
+            ("/home/me/.vim/bundle/mine", "plugin.vim"),
+            ("/", "src/main.rs"),
+        ] {
+            assert!(!is_protected_in(root, name), "{root}: {name}");
+        }
+    }
+
+    #[test]
+    fn settings_relative_to_the_root_stay_relative() {
+        let mut protected = Protected::default();
+        protected.add(&["**/.config/mine".into(), ".config/other".into()]).unwrap();
+        protected.except(&["fish".into()]).unwrap();
+        protected.set_root("/home/me/.config");
+        let finds = |name: &str| protected.find(&path(name), &path(name)).is_some();
+        assert!(!finds("mine/x") && !finds("other/x") && finds(".config/mine/x"));
+        assert!(!finds("fish/config.fish"), "exceptions apply");
+    }
+
     #[test]
     fn groups_can_have_their_own_rules() {
         let mut protected = Protected::default();
@@ -499,6 +593,17 @@ mod tests {
     #[case(".amazonq/mcp.json", "agent configuration")]
     #[case(".qwen/settings.json", "agent configuration")]
     #[case(".copilot/mcp-config.json", "agent configuration")]
+    #[case("mcp.json", "agent configuration")]
+    #[case(".agents/mcp.json", "agent configuration")]
+    #[case(".clinerules/hooks/PreToolUse", "agent configuration")]
+    #[case(".github/hooks/pre.json", "agent configuration")]
+    #[case(".rovodev/config.yml", "agent configuration")]
+    #[case(".local/bin/git", "a startup file")]
+    #[case(".bashrc.d/x", "a startup file")]
+    #[case(".envrc.local", "a startup file")]
+    #[case(".jjconfig.toml", "version control")]
+    #[case(".simple-git-hooks.cjs", "version control")]
+    #[case("home/.config/sops/age/keys.txt", "credentials")]
     #[case(".github/mcp.json", "agent configuration")]
     #[case("mise.toml", "a startup file")]
     #[case(".cargo/config.toml", "package manager or download tool configuration")]

@@ -2,6 +2,8 @@
 //!
 //! Rust rejects cyclic crates but not cyclic modules, and it does not check which crate should be on top. These tests read
 //! the workspace's manifests and sources as text, so they need no build of the crates they check.
+//!
+//! The documentation names tests; a last test checks that they exist.
 
 mod crates;
 mod modules;
@@ -74,4 +76,31 @@ fn nothing_in_core_depends_on_the_engine() {
     assert!(graph.has_module("engine"), "core has no module `engine`");
     let users = graph.users_of("engine");
     assert!(users.is_empty(), "\n{}", users.join("\n"));
+}
+
+/// `docs/reliability.md` says which tests show what is promised. A test that is renamed or removed must not go unnoticed.
+#[test]
+fn every_promise_has_its_tests() {
+    let page = fs::read_to_string(crates_folder().join("../docs/reliability.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Where each promise is tested"));
+    let rows = section.unwrap().lines().filter(|line| line.starts_with("| ")).skip(1);
+    let mut sources = Sources::new();
+    read_sources(&crates_folder(), Path::new(""), &mut sources);
+    let is_test = |name: &str| {
+        let definition = format!("fn {name}(");
+        sources.values().any(|source| source.contains(&definition))
+    };
+    let mut problems = Vec::new();
+    let mut promises = 0;
+    for row in rows.filter(|row| !row.starts_with("| ---")) {
+        let tests: Vec<&str> = row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2).collect();
+        promises += 1;
+        let missing = tests.iter().filter(|name| !is_test(name));
+        problems.extend(missing.map(|name| format!("no test `{name}`: {row}")));
+        if tests.is_empty() {
+            problems.push(format!("no tests: {row}"));
+        }
+    }
+    assert!(promises > 15, "the table is missing");
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }

@@ -1,6 +1,6 @@
 //! The secret that clients of an HTTP server must send.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,18 @@ pub struct Token(blake3::Hash);
 impl Token {
     /// A token chosen by the user.
     pub fn new(text: &str) -> Result<Self, ServeError> {
+        Self::parse(text).map_err(ServeError::Token)
+    }
+
+    /// The error says what is wrong with the text, without showing it.
+    fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.len() < MIN_CHARS {
-            let message = format!("it has {} characters; the minimum is {MIN_CHARS}", text.len());
-            return Err(ServeError::Token(message));
+            return Err(format!("it has {} characters; the minimum is {MIN_CHARS}", text.len()));
         }
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
         match text.chars().find(|c| !is_allowed(*c)) {
-            Some(c) => Err(ServeError::Token(format!("it contains {c:?}, which is not allowed"))),
+            Some(c) => Err(format!("it contains {c:?}, which is not allowed")),
             None => Ok(Self(blake3::hash(text.as_bytes()))),
         }
     }
@@ -45,7 +49,16 @@ impl Token {
     /// The token in a file. A missing file is created with a random token, readable by its owner only. A file that others
     /// can read or write is refused.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
-        let failed = |error: io::Error| ServeError::Token(format!("{}: {error}", path.display()));
+        let failed = |error: io::Error| {
+            let next_step =
+                "Check the permissions of the file and its folder, or name another file with `--token-file`.";
+            bad_file(path, error.to_string(), next_step)
+        };
+        let bad_text = |problem: String| {
+            let next_step = "Delete the file: the next start creates it with a random token. Or write one line to it with \
+                             at least 16 letters, digits or the characters - . _ ~ + / =.";
+            bad_file(path, problem, next_step)
+        };
         if let Some(folder) =
             path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
         {
@@ -61,9 +74,10 @@ impl Token {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path).map_err(failed)?;
                 check_file(&file, path)?;
-                let mut text = String::new();
-                file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
-                Self::new(&text)
+                let mut bytes = Vec::new();
+                file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+                let text = String::from_utf8(bytes).map_err(|_| bad_text("it is not text".into()))?;
+                Self::parse(&text).map_err(bad_text)
             }
             Err(error) => Err(failed(error)),
         }
@@ -82,11 +96,11 @@ impl Token {
         };
         match roots.iter().find(|root| is_inside(root)) {
             None => Ok(()),
-            Some(root) => Err(ServeError::Token(format!(
-                "{} is beneath the root {}, where clients can read and change it; keep it elsewhere",
-                path.display(),
-                root.display()
-            ))),
+            Some(root) => Err(bad_file(
+                &path,
+                format!("it is beneath the root `{}`, where clients can read and change it", root.display()),
+                "Name a file outside of the roots with `--token-file`.",
+            )),
         }
     }
 
@@ -108,18 +122,37 @@ fn resolve(path: &Path) -> PathBuf {
     }
 }
 
-/// Checks that only its owner can read or write a token file.
+/// Checks that only its owner can read or write a token file, under this name only.
 fn check_file(file: &File, path: &Path) -> Result<(), ServeError> {
-    let refused = |reason: String| Err(ServeError::Token(format!("{}: {reason}", path.display())));
+    let refused = |problem: String, next_step: String| Err(bad_file(path, problem, next_step));
+    let new_file = "Delete it: the next start creates it with a random token.";
+    let owner = |found: &Metadata| found.uid();
     match file.metadata() {
-        Err(error) => refused(error.to_string()),
-        Ok(found) if !found.is_file() => refused("it is no regular file".into()),
+        Err(error) => refused(error.to_string(), "Name another file with `--token-file`.".into()),
+        Ok(found) if !found.is_file() => {
+            refused("it is no regular file".into(), "Name another file with `--token-file`.".into())
+        }
+        Ok(found) if ![0, rustix::process::geteuid().as_raw()].contains(&owner(&found)) => {
+            refused(format!("it belongs to another user (uid {})", owner(&found)), new_file.into())
+        }
         Ok(found) if found.mode() & 0o077 != 0 => {
             let mode = found.mode() & 0o777;
-            refused(format!("others can read or write it (mode {mode:o}); run: chmod 600 {}", path.display()))
+            let next_step = format!(
+                "Run `chmod 600 {}`. If someone may have read it, delete it instead: the next start creates it with a \
+                 random token.",
+                path.display()
+            );
+            refused(format!("others can read or write it (mode {mode:o})"), next_step)
+        }
+        Ok(found) if found.nlink() > 1 => {
+            refused("it has a second name (a hard link), by which others may read it".into(), new_file.into())
         }
         Ok(_) => Ok(()),
     }
+}
+
+fn bad_file(path: &Path, problem: String, next_step: impl Into<String>) -> ServeError {
+    ServeError::TokenFile { path: path.to_owned(), problem, next_step: next_step.into() }
 }
 
 impl std::fmt::Debug for Token {
@@ -155,8 +188,45 @@ mod tests {
         assert!(Token::from_file(&path).unwrap().matches(text.trim()), "the next start reads it");
         for mode in [0o640, 0o604, 0o620, 0o602] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let error = Token::from_file(&path).unwrap_err().to_string();
-            assert!(error.contains("others can read or write it") && error.contains("chmod 600"), "{error}");
+            let error = Token::from_file(&path).unwrap_err();
+            assert!(error.to_string().contains("others can read or write it"), "{error}");
+            assert!(error.hint().contains("chmod 600"), "{}", error.hint());
+        }
+    }
+
+    #[test]
+    fn a_bad_file_is_named_with_its_problem_and_the_next_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let put = |name: &str, text: &[u8]| {
+            std::fs::write(at(name), text).unwrap();
+            std::fs::set_permissions(at(name), std::fs::Permissions::from_mode(0o600)).unwrap();
+        };
+        put("short", b"abc");
+        put("spaces", b"one two three four five");
+        put("binary", b"\xff\xfe0123456789abcdef");
+        put("empty", b"");
+        put("linked", b"0123456789abcdef");
+        std::fs::hard_link(at("linked"), at("other name")).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        for (name, problem, next_step) in [
+            ("short", "3 characters", "Delete the file"),
+            ("spaces", "' '", "Delete the file"),
+            ("binary", "not text", "Delete the file"),
+            ("empty", "0 characters", "Delete the file"),
+            ("linked", "hard link", "Delete it"),
+            ("folder", "no regular file", "--token-file"),
+            ("short/token", "Not a directory", "--token-file"),
+        ] {
+            let error = Token::from_file(&at(name)).unwrap_err();
+            let (message, hint) = (error.to_string(), error.hint());
+            assert!(message.contains(at(name).to_str().unwrap()) && message.contains(problem), "{message}");
+            assert!(hint.contains(next_step), "{name}: {hint}");
+        }
+        put("other", b"0123456789abcdef");
+        if std::os::unix::fs::chown(at("other"), Some(4321), None).is_ok() {
+            let error = Token::from_file(&at("other")).unwrap_err();
+            assert!(error.to_string().contains("another user (uid 4321)"), "{error}");
         }
     }
 

@@ -12,7 +12,7 @@ use super::layout::{Tab, page};
 use super::{Filters, diff, visible, who};
 use crate::diff_view::{HunkView, file_notes};
 use crate::revert;
-use crate::summary::{ago, author_of, count_lines, state_of, tags_of, title_of, told_to_agent};
+use crate::summary::{ago, author_of, count_lines, state_of, tags_of, title_of, told_to_agent, undo_note};
 
 /// How many pending proposals are listed.
 const MAX_LISTED: usize = 200;
@@ -128,6 +128,7 @@ fn proposal_content(
             (who(&proposal.origin)) " · proposed " (ago(found.at)) @if ago(found.at) != "now" { " ago" }
             @if is_pending { " · waits because " b { (visible(&proposal.reason)) } }
         }
+        @if let Some(note) = undo_note(proposal).filter(|_| is_pending) { div.note { b { "Can't be undone later. " } (note) } }
         @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
         @match &found.decision {
             Some(decision) => { (decision_note(found.id, decision, next)) }
@@ -138,7 +139,7 @@ fn proposal_content(
         @else if is_pending {
             form #decision method="post" action={ "/review/" (found.id) } {
                 (files(found))
-                @if proposal.notes.subject == ProposalSubject::WriteAccess { p { "If you accept, the session can change files until it ends. Every change can be undone." } }
+                @if proposal.notes.subject == ProposalSubject::WriteAccess { p { "If you accept, the session can change files until it ends. Every change can be undone, except those of private files." } }
                 div.reason { label for="reason" { "Reason for the agent" } input #reason name="reason" maxlength="2000" placeholder="Optional"; }
                 (decision_bar(workspace.is_decision_awaited(found.id), !proposal.hunks().is_empty()))
             }

@@ -13,6 +13,7 @@ use slipstitch::{Reviewer, Workspace};
 
 use crate::diff_view::{HunkView, split_files, split_hunks};
 use crate::revert;
+use crate::summary::undo_note;
 
 /// How many changes the history lists.
 const MAX_CHANGES: usize = 500;
@@ -287,6 +288,7 @@ impl OpenProposal {
 fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String> {
     let report = revert::preview(workspace, found.id);
     let mut notes = Vec::new();
+    notes.extend(undo_note(&found.proposal).map(|note| format!("Can't be undone later. {note}")));
     if matches!(report.status(), Status::Refused | Status::Invalid) {
         notes.push(format!("Cannot be applied now: {}", report.message));
         notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));

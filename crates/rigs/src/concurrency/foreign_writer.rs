@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use super::log::Log;
 use super::task::{Task, progress_file, stop_file};
@@ -35,7 +36,8 @@ pub(crate) fn append(args: &[String]) -> Result<(), String> {
         let mut file = OpenOptions::new().append(true).open(path)?;
         file.write_all(format!("{token}\n").as_bytes())?;
         let written = file.metadata()?;
-        if fs::metadata(path)?.ino() == written.ino() { log.written(token) } else { Ok(()) }
+        let is_still_there = fs::metadata(path).is_ok_and(|now| now.ino() == written.ino());
+        if is_still_there { log.written(token) } else { Ok(()) }
     })
 }
 
@@ -57,7 +59,20 @@ fn save_extended_copy(task: &Task, path: &Path, token: &str, log: &mut Log) -> i
     let read = fs::read_to_string(path)?;
     let copy = task.folder.join(format!("copy-{}", task.name));
     fs::write(&copy, format!("{read}{token}\n"))?;
-    renameat_with(CWD, &copy, CWD, path, RenameFlags::EXCHANGE)?;
+    // On a file system without rename flags, the name is missing for a moment while Slipstitch replaces the file.
+    let is_gap = loop {
+        match renameat_with(CWD, &copy, CWD, path, RenameFlags::EXCHANGE) {
+            Err(Errno::NOENT) => match renameat_with(CWD, &copy, CWD, path, RenameFlags::NOREPLACE) {
+                Err(Errno::EXIST) => {}
+                done => break done.map(|()| true)?,
+            },
+            done => break done.map(|()| false)?,
+        }
+    };
+    if is_gap {
+        log.saved_into_gap(token)?;
+        return log.written(token);
+    }
     let displaced = fs::read_to_string(&copy)?;
     let lines = |text| -> BTreeSet<&str> { str::lines(text).collect() };
     let (before, after) = (lines(&read), lines(&displaced));
@@ -94,7 +109,11 @@ fn write_until_stopped(
         let token = format!("{}-{number}", task.name);
         let file = random.choice(task.shared_files()).ok_or("the task has no files")?;
         log.attempt(&token, &[file]).map_err(failed)?;
-        write(&task, &task.root().join(file), &token, &mut log).map_err(failed)?;
+        match write(&task, &task.root().join(file), &token, &mut log) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => log.missing(&token),
+            written => written,
+        }
+        .map_err(failed)?;
         thread::sleep(pause);
         number += 1;
     }

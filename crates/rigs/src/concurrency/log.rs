@@ -55,6 +55,17 @@ impl Log {
         self.write_line(&["overwritten_own", token])
     }
 
+    /// A foreign writer found no file with the name, and wrote nothing.
+    pub(super) fn missing(&mut self, token: &str) -> io::Result<()> {
+        self.write_line(&["missing", token])
+    }
+
+    /// A foreign writer saved to a name that had been there when it read the file, and was missing now. It cannot know what
+    /// the file contained last.
+    pub(super) fn saved_into_gap(&mut self, token: &str) -> io::Result<()> {
+        self.write_line(&["gap", token])
+    }
+
     /// A foreign writer restored this token, which was removed after it had read the file.
     pub(super) fn restored(&mut self, token: &str) -> io::Result<()> {
         self.write_line(&["restored", token])
@@ -79,6 +90,8 @@ pub(super) struct MergedLog {
     pub(super) tokens: BTreeMap<String, (Vec<String>, TokenStatus)>,
     /// Ids of the acknowledged changes.
     pub(super) changes: BTreeSet<String>,
+    /// The codes of refused edits.
+    pub(super) refusals: BTreeMap<String, String>,
     /// Tokens that a foreign writer overwrote.
     pub(super) overwritten: BTreeSet<String>,
     /// How many edits were refused because a foreign writer saved at the same moment.
@@ -87,6 +100,10 @@ pub(super) struct MergedLog {
     pub(super) lost_saves: usize,
     /// Tokens that a foreign writer restored after they had been removed.
     pub(super) restored: BTreeSet<String>,
+    /// How often a foreign writer found no file with the name.
+    pub(super) missing_names: usize,
+    /// How often a foreign writer saved to a name that was missing for a moment.
+    pub(super) saves_into_gaps: usize,
 }
 
 impl MergedLog {
@@ -113,7 +130,10 @@ impl MergedLog {
                 }
                 // This answer says that the edit may be in the file, because someone else may have saved it.
                 "refused" if rest == SAVED_MEANWHILE => self.saved_meanwhile += 1,
-                "refused" => self.set_status(token, TokenStatus::Refused),
+                "refused" => {
+                    self.refusals.insert(token.into(), rest.into());
+                    self.set_status(token, TokenStatus::Refused);
+                }
                 "overwritten" => {
                     self.overwritten.insert(token.into());
                 }
@@ -121,6 +141,11 @@ impl MergedLog {
                     self.lost_saves += 1;
                     self.overwritten.insert(token.into());
                 }
+                "missing" => {
+                    self.missing_names += 1;
+                    self.tokens.remove(token);
+                }
+                "gap" => self.saves_into_gaps += 1,
                 "restored" => {
                     self.restored.insert(token.into());
                 }

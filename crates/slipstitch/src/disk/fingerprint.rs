@@ -6,11 +6,16 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
+use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
 
+use super::cancellable::Cancellable;
 use super::copy;
+use super::error::io_error;
 use super::inodes::are_inodes_stable;
 use super::lookup::{FoundFile, Location};
 
@@ -181,18 +186,29 @@ fn ctime(metadata: &Metadata) -> (i64, i64) {
     (metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// The hash and inode of the regular file at `location`, if there is one that can be read.
-pub(super) fn hash_and_inode_at(path: &FilePath, location: &Location) -> Option<(ContentHash, u64)> {
-    let (file, metadata) = location.open().ok()??;
-    if !metadata.is_file() {
-        return None;
-    }
-    Some((copy::digest(path, file).ok()?.hash, metadata.ino()))
+/// The hash and inode of the regular file at `location`, if there is one. A file that cannot be read is an error, and so
+/// is a read that was cancelled: neither must be taken for a missing file.
+pub(super) fn hash_and_inode_at(
+    path: &FilePath,
+    location: &Location,
+    cancel: Option<&CancelToken>,
+) -> Result<Option<(ContentHash, u64)>, WorkspaceError> {
+    let (file, metadata) = match location.open() {
+        Ok(Some((file, metadata))) if metadata.is_file() => (file, metadata),
+        Ok(_) => return Ok(None),
+        // A socket, or a device without a driver.
+        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NXIO | Errno::NODEV)) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(io_error(path, "read", error)),
+    };
+    let read = copy::digest(path, Cancellable::new(file, cancel))?;
+    Ok(Some((read.hash, metadata.ino())))
 }
 
 /// The hash of the regular file at `location`, if there is one that can be read.
 pub(super) fn hash_at(path: &FilePath, location: &Location) -> Option<ContentHash> {
-    hash_and_inode_at(path, location).map(|(hash, _)| hash)
+    hash_and_inode_at(path, location, None).ok().flatten().map(|(hash, _)| hash)
 }
 
 /// Whether there is a regular file at `location`.

@@ -12,11 +12,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
 
+use super::cancellable::{self, BLOCK};
 use super::cleanup::CleanupList;
 use super::error::{io_error, refused};
 use super::lookup::{FoundFile, Location};
@@ -78,19 +80,43 @@ impl Backup {
     }
 
     /// Whether a file is a mixture of both contents. After a power cut, any block may be old or new.
-    pub(super) fn is_partial_write(&self, mut file: &File) -> io::Result<bool> {
-        let (old, new) = (std::fs::read(&self.old)?, std::fs::read(&self.new)?);
-        let mut now = Vec::new();
-        file.read_to_end(&mut now)?;
-        let is_old_or_new = |(at, byte): (usize, &u8)| old.get(at) == Some(byte) || new.get(at) == Some(byte);
-        let lengths = old.len().min(new.len())..=old.len().max(new.len());
-        Ok(lengths.contains(&now.len()) && now.iter().enumerate().all(is_old_or_new))
+    pub(super) fn is_partial_write(&self, file: &File, cancel: Option<&CancelToken>) -> io::Result<bool> {
+        let (Some(old), Some(new)) = (open_existing(&self.old)?, open_existing(&self.new)?) else {
+            return Ok(false);
+        };
+        let (old_len, new_len) = (old.metadata()?.len(), new.metadata()?.len());
+        if !(old_len.min(new_len)..=old_len.max(new_len)).contains(&file.metadata()?.len()) {
+            return Ok(false);
+        }
+        let read_block = |file: &File| -> io::Result<Vec<u8>> {
+            let mut block = Vec::new();
+            file.take(BLOCK).read_to_end(&mut block)?;
+            Ok(block)
+        };
+        loop {
+            cancellable::check(cancel)?;
+            let [now, old, new] = [read_block(file)?, read_block(&old)?, read_block(&new)?];
+            let is_old_or_new =
+                |(at, byte): (usize, &u8)| old.get(at) == Some(byte) || new.get(at) == Some(byte);
+            if now.is_empty() {
+                return Ok(true);
+            }
+            let is_one_of_them = old.starts_with(&now) || new.starts_with(&now);
+            if !is_one_of_them && !now.iter().enumerate().all(is_old_or_new) {
+                return Ok(false);
+            }
+        }
     }
 
-    /// Writes the old content back.
-    pub(super) fn restore(&self, file: &mut File, fsync: Fsync) -> io::Result<()> {
+    /// Writes the old content back. If that is cancelled, the file is a mixture of both contents.
+    pub(super) fn restore(
+        &self,
+        file: &mut File,
+        fsync: Fsync,
+        cancel: Option<&CancelToken>,
+    ) -> io::Result<()> {
         let max_len = std::fs::metadata(&self.old)?.len().max(std::fs::metadata(&self.new)?.len());
-        copy_into(&self.old, file, 0, max_len, fsync)
+        copy_into(&self.old, file, 0, max_len, fsync, cancel)
     }
 
     /// Deletes both contents.
@@ -100,16 +126,35 @@ impl Backup {
     }
 }
 
+/// Opens one of our files for reading, if it exists.
+fn open_existing(path: &Path) -> io::Result<Option<File>> {
+    match private_files::open(path, OpenOptions::new().read(true)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes the content of `source` into `file`, from the offset `start` on.
 ///
 /// A file that is longer than `max_len` was written to by someone else, and is not truncated: what they
 /// appended would be lost.
-fn copy_into(source: &Path, file: &mut File, start: u64, max_len: u64, fsync: Fsync) -> io::Result<()> {
+fn copy_into(
+    source: &Path,
+    file: &mut File,
+    start: u64,
+    max_len: u64,
+    fsync: Fsync,
+    cancel: Option<&CancelToken>,
+) -> io::Result<()> {
     let mut source = private_files::open(source, OpenOptions::new().read(true))?;
     let len = source.metadata()?.len();
     source.seek(SeekFrom::Start(start))?;
     file.seek(SeekFrom::Start(start))?;
-    io::copy(&mut source, file)?;
+    cancellable::check(cancel)?;
+    while io::copy(&mut (&source).take(BLOCK), file)? > 0 {
+        cancellable::check(cancel)?;
+    }
     if file.metadata()?.len() > len && file.metadata()?.len() <= max_len {
         file.set_len(len)?;
     }
@@ -188,9 +233,10 @@ impl InPlaceWrite {
         }
         let new_len = std::fs::metadata(&self.backup.new).map_or(0, |new| new.len());
         let max_len = self.old_len.max(new_len);
-        let written = copy_into(&self.backup.new, &mut self.file, self.first_change, max_len, self.fsync)
-            .map_err(|error| io_error(path, "write", error))
-            .and_then(|()| attributes::ensure_mode(path, &self.file, self.new_mode));
+        let written =
+            copy_into(&self.backup.new, &mut self.file, self.first_change, max_len, self.fsync, None)
+                .map_err(|error| io_error(path, "write", error))
+                .and_then(|()| attributes::ensure_mode(path, &self.file, self.new_mode));
         match written {
             Ok(()) => self.verify_written(path),
             Err(error) => self.roll_back(path).and(Err(error)),
@@ -220,7 +266,7 @@ impl InPlaceWrite {
     pub(super) fn roll_back(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
         // Through a new handle: one that failed to reach the disk must not be trusted.
         let restored = open_writable(&self.location)
-            .and_then(|mut file| self.backup.restore(&mut file, self.fsync).map(|()| file));
+            .and_then(|mut file| self.backup.restore(&mut file, self.fsync, None).map(|()| file));
         match restored {
             Ok(file) => attributes::ensure_mode(path, &file, self.old_mode),
             Err(error) => {

@@ -16,8 +16,8 @@ use slipstitch_core::text::ContentHash;
 
 use super::DiskWorkspace;
 use super::error::io_error;
-use super::fingerprint::{hash_and_inode_at, hash_at};
-use super::in_place::{Backup, open_writable};
+use super::fingerprint::hash_and_inode_at;
+use super::in_place::open_writable;
 use super::inodes::are_inodes_stable;
 use super::intent::{HashText, StepIntentKind};
 use super::lock::LockKey;
@@ -63,8 +63,14 @@ struct Found {
 }
 
 impl Found {
-    fn at(path: &FilePath, location: &Location) -> Option<Self> {
-        hash_and_inode_at(path, location).map(|(hash, inode)| Self { hash, inode })
+    fn at(
+        path: &FilePath,
+        location: Option<&Location>,
+        disk: &DiskWorkspace,
+    ) -> Result<Option<Self>, WorkspaceError> {
+        let Some(location) = location else { return Ok(None) };
+        let found = hash_and_inode_at(path, location, disk.cancel.as_ref())?;
+        Ok(found.map(|(hash, inode)| Self { hash, inode }))
     }
 }
 
@@ -83,13 +89,20 @@ impl InterruptedStep {
         Ok(keys)
     }
 
-    pub(super) fn state(&self, disk: &DiskWorkspace) -> StepState {
-        let now = self.location.as_ref().and_then(|location| Found::at(&self.path, location));
-        if let StepIntentKind::Remove { aside, before, .. } = &self.kind {
-            return self.removal_state(now, aside, before.0);
+    pub(super) fn state(&self, disk: &DiskWorkspace) -> Result<StepState, WorkspaceError> {
+        let Some(location) = &self.location else {
+            return match &self.kind {
+                StepIntentKind::Remove { aside, before, .. } => {
+                    self.removal_state(None, aside, before.0, disk)
+                }
+                _ => Ok(StepState::NotApplied),
+            };
+        };
+        if let Some(replaced) = self.replaced(location, disk)? {
+            return Ok(replaced.state());
         }
-        let Some(location) = &self.location else { return StepState::NotApplied };
-        match &self.kind {
+        let now = Found::at(&self.path, Some(location), disk)?;
+        Ok(match &self.kind {
             StepIntentKind::Create { inode, after, .. } => match now {
                 None => StepState::NotApplied,
                 Some(found) if found.inode == *inode && found.hash == after.0 => StepState::Applied,
@@ -97,25 +110,41 @@ impl InterruptedStep {
                 Some(found) if found.hash == after.0 && !are_inodes_stable(location) => StepState::Applied,
                 Some(_) => StepState::ModifiedInstead,
             },
-            StepIntentKind::Replace { .. } => match self.replaced(location) {
-                Some(replaced) => replaced.state(),
-                None => StepState::NotApplied,
-            },
-            StepIntentKind::Remove { .. } => StepState::NotApplied,
+            StepIntentKind::Remove { aside, before, .. } => self.removal_state(now, aside, before.0, disk)?,
+            // Done above.
+            StepIntentKind::Replace { .. } => StepState::NotApplied,
             StepIntentKind::InPlace { backup, before, after } => match now {
                 Some(found) if found.hash == after.0 => StepState::Applied,
                 Some(found) if found.hash == before.0 => StepState::NotApplied,
-                Some(_) if is_partial_write(location, &disk.backups.backup(backup)) => StepState::Partial,
+                Some(_) if self.is_partial_write(location, backup, disk)? => StepState::Partial,
                 // The file may contain part of the new content; only a comparison with the backup shows that.
                 _ => StepState::AppliedThenModified,
             },
-        }
+        })
+    }
+
+    /// Whether the file is a mixture of its old and new content.
+    fn is_partial_write(
+        &self,
+        location: &Location,
+        backup: &str,
+        disk: &DiskWorkspace,
+    ) -> Result<bool, WorkspaceError> {
+        let Ok(Some((file, _))) = location.open() else { return Ok(false) };
+        let compared = disk.backups.backup(backup).is_partial_write(&file, disk.cancel.as_ref());
+        compared.map_err(|error| io_error(&self.path, "read", error))
     }
 
     /// How far the removal of a file got. Its folder may have been removed too.
-    fn removal_state(&self, now: Option<Found>, aside: &str, before: ContentHash) -> StepState {
-        let aside = self.aside_location(aside).and_then(|aside| Found::at(&self.path, &aside));
-        match (now, aside) {
+    fn removal_state(
+        &self,
+        now: Option<Found>,
+        aside: &str,
+        before: ContentHash,
+        disk: &DiskWorkspace,
+    ) -> Result<StepState, WorkspaceError> {
+        let aside = Found::at(&self.path, self.aside_location(aside).as_ref(), disk)?;
+        Ok(match (now, aside) {
             (None, Some(aside)) if aside.hash != before => StepState::Partial,
             (None, _) => StepState::Applied,
             // One file under both names, or two equal ones: not made.
@@ -124,7 +153,7 @@ impl InterruptedStep {
             (Some(_), Some(aside)) if aside.hash == before => StepState::AppliedThenModified,
             (Some(now), _) if now.hash == before => StepState::NotApplied,
             (Some(_), _) => StepState::ModifiedInstead,
-        }
+        })
     }
 
     /// Where a removed file is set aside under the name `aside`; `None` if that folder does not exist any more.
@@ -139,26 +168,23 @@ impl InterruptedStep {
     pub(super) fn roll_back(&self, disk: &DiskWorkspace) -> Result<(), WorkspaceError> {
         let Some(location) = &self.location else {
             // Someone else has removed the folder of a file that was set aside elsewhere.
-            return match &self.aside {
-                Some(aside) if Found::at(&self.path, aside).is_some() => {
-                    Err(io_error(&self.path, "roll back", Errno::NOENT))
-                }
-                _ => Ok(()),
+            return match Found::at(&self.path, self.aside.as_ref(), disk)? {
+                Some(_) => Err(io_error(&self.path, "roll back", Errno::NOENT)),
+                None => Ok(()),
             };
         };
+        let replaced = self.replaced(location, disk)?;
         let restore = || -> io::Result<()> {
             match &self.kind {
                 StepIntentKind::Create { .. } => unlink(location),
-                StepIntentKind::Replace { .. } => match self.replaced(location) {
-                    Some(replaced) => replaced.roll_back(),
-                    None => Ok(()),
-                },
+                StepIntentKind::Replace { .. } => replaced.as_ref().map_or(Ok(()), Replaced::roll_back),
                 StepIntentKind::Remove { aside, .. } => match self.aside_location(aside) {
                     Some(aside) => rename_no_replace(&aside, location),
                     None => Err(Errno::NOENT.into()),
                 },
                 StepIntentKind::InPlace { backup, .. } => {
-                    disk.backups.backup(backup).restore(&mut open_writable(location)?, disk.fsync)
+                    let mut file = open_writable(location)?;
+                    disk.backups.backup(backup).restore(&mut file, disk.fsync, disk.cancel.as_ref())
                 }
             }
         };
@@ -185,7 +211,10 @@ impl InterruptedStep {
         let (leftovers, own_contents): (Vec<Location>, Vec<HashText>) = match &self.kind {
             StepIntentKind::Create { temp, after, .. } => (siblings(&[temp]), vec![*after]),
             StepIntentKind::Replace { temp, spare, before, after, .. } => {
-                let replaced = self.location.as_ref().and_then(|location| self.replaced(location));
+                let replaced = match &self.location {
+                    Some(location) => self.replaced(location, disk)?,
+                    None => None,
+                };
                 match replaced.is_some_and(|replaced| replaced.is_name_taken()) {
                     true => (siblings(&[temp]), vec![*after]),
                     false => (siblings(&[temp, spare]), vec![*before, *after]),
@@ -201,10 +230,10 @@ impl InterruptedStep {
                 return Ok(());
             }
         };
-        let now = self.location.as_ref().and_then(|location| hash_at(&self.path, location));
+        let now = Found::at(&self.path, self.location.as_ref(), disk)?;
         for leftover in leftovers {
-            let Some(hash) = hash_at(&self.path, &leftover) else { continue };
-            if own_contents.contains(&HashText(hash)) || now == Some(hash) {
+            let Some(found) = Found::at(&self.path, Some(&leftover), disk)? else { continue };
+            if own_contents.contains(&HashText(found.hash)) || now.is_some_and(|now| now.hash == found.hash) {
                 unlink(&leftover)
                     .map_err(|error| io_error(&self.path, "clean up after a change of", error))?;
             }
@@ -213,11 +242,23 @@ impl InterruptedStep {
     }
 
     /// The files under the names of a replacement; `None` for another kind of step.
-    fn replaced(&self, location: &Location) -> Option<Replaced> {
-        let StepIntentKind::Replace { temp, spare, inode, before, after } = &self.kind else { return None };
-        let names = [location.clone(), location.sibling(temp), location.sibling(spare)];
-        let [now, temp, spare] = names.map(|name| (Found::at(&self.path, &name), name));
-        Some(Replaced { now, temp, spare, inode: *inode, before: before.0, after: after.0 })
+    fn replaced(
+        &self,
+        location: &Location,
+        disk: &DiskWorkspace,
+    ) -> Result<Option<Replaced>, WorkspaceError> {
+        let StepIntentKind::Replace { temp, spare, inode, before, after } = &self.kind else {
+            return Ok(None);
+        };
+        let find = |name: Location| Ok((Found::at(&self.path, Some(&name), disk)?, name));
+        Ok(Some(Replaced {
+            now: find(location.clone())?,
+            temp: find(location.sibling(temp))?,
+            spare: find(location.sibling(spare))?,
+            inode: *inode,
+            before: before.0,
+            after: after.0,
+        }))
     }
 }
 
@@ -295,9 +336,4 @@ impl Replaced {
 
 fn unlink(location: &Location) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::empty())?)
-}
-
-fn is_partial_write(location: &Location, backup: &Backup) -> bool {
-    let Ok(Some((file, _))) = location.open() else { return false };
-    backup.is_partial_write(&file).unwrap_or(false)
 }

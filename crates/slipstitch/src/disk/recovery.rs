@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceError};
 
+use super::cancellable::STOPPED;
 use super::error::{io_error, refused};
 use super::folders::{self, sync_folder};
 use super::intent::Intent;
@@ -74,7 +75,7 @@ impl LockedChange<'_> {
         let mut states: Vec<StepState> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             self.check_cancelled(&step.path)?;
-            states.push(step.state(self.disk));
+            states.push(step.state(self.disk)?);
         }
         let is_done = states.iter().all(|state| state.is_applied());
         if !is_done {
@@ -93,13 +94,11 @@ impl LockedChange<'_> {
         Ok(if is_done { SettledAs::Completed } else { SettledAs::RolledBack })
     }
 
-    /// Stops between two files if the process is to end: reading them may take long. A roll-back that is stopped half-way
-    /// leaves a change that is applied in part, like the interruption itself.
+    /// Stops if the process is to end. Reading and writing check that too, because one file may take long. A roll-back
+    /// that is stopped half-way leaves a change that is applied in part, like the interruption itself.
     fn check_cancelled(&self, path: &FilePath) -> Result<(), WorkspaceError> {
         match &self.disk.cancel {
-            Some(cancel) if cancel.is_cancelled() => {
-                Err(refused(path, "recover", "the process was asked to end; the next start goes on with it"))
-            }
+            Some(cancel) if cancel.is_cancelled() => Err(refused(path, "recover", STOPPED)),
             _ => Ok(()),
         }
     }

@@ -51,11 +51,15 @@ impl Replacement<'_> {
         original: &Fingerprint,
         displaced_check: DisplacedCheck,
     ) -> Result<SwapMethod, WorkspaceError> {
-        let conflict = |found| WorkspaceError::Conflict { path: self.path.clone(), found };
         let mut inodes = InodeCheck::On;
         loop {
+            let changed = |found| match inodes {
+                InodeCheck::On => WorkspaceError::Conflict { path: self.path.clone(), found },
+                // The new version was visible in the first round, so whoever saved since may have read it.
+                InodeCheck::Off => self.saved_meanwhile(None),
+            };
             let seen = match displaced_check {
-                DisplacedCheck::On => original.look(self.path, self.location).map_err(conflict)?,
+                DisplacedCheck::On => original.look(self.path, self.location).map_err(changed)?,
                 #[cfg(feature = "rig")]
                 DisplacedCheck::Late | DisplacedCheck::Off => original.sighting(),
             };

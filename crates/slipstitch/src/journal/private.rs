@@ -22,7 +22,7 @@ fn builtin(except: &[String]) -> Result<Protected, GlobError> {
     let globs: Vec<&str> = credentials.flat_map(|group| group.globs).chain(ALSO_PRIVATE).copied().collect();
     let shared = Protected::builtin_exceptions().iter().chain(ALSO_SHARED).copied();
     let shared: Vec<&str> = shared.chain(except.iter().map(String::as_str)).collect();
-    Protected::only("private", &globs, &shared)
+    Protected::only(Protected::PRIVATE, &globs, &shared)
 }
 
 /// How many bytes of text are kept. The oldest changes are dropped first.
@@ -49,6 +49,11 @@ impl PrivateFiles {
     pub fn except(&mut self, globs: &[String]) -> Result<(), GlobError> {
         self.0 = builtin(globs)?;
         Ok(())
+    }
+
+    /// Says where the root is; see [`Protected::set_root`].
+    pub fn set_root(&mut self, root: &str) {
+        self.0.set_root(root);
     }
 
     /// Whether the file at a path is private.

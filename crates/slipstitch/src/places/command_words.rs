@@ -11,8 +11,10 @@ use std::str::Chars;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CommandWords {
     pub(super) words: Vec<String>,
-    /// Whether the command computes paths, or runs in a folder of its own choice.
+    /// Whether the command computes paths, or runs in a folder that it computes.
     pub(super) is_dynamic: bool,
+    /// The folder that it changes to, if that is known.
+    pub(super) folder: Option<String>,
 }
 
 impl CommandWords {
@@ -20,8 +22,11 @@ impl CommandWords {
     pub(super) fn parse(command: &str) -> Self {
         let mut found = Self::default();
         found.add(command, 0);
-        found.is_dynamic |=
-            found.words.iter().any(|word| matches!(word.as_str(), "cd" | "pushd" | "chdir" | "-C" | "eval"));
+        found.folder = folder_of(command).filter(|_| !found.is_dynamic);
+        found.is_dynamic |= found.words.iter().any(|word| match word.as_str() {
+            "cd" => found.folder.is_none(),
+            word => matches!(word, "pushd" | "chdir" | "-C" | "eval"),
+        });
         found
     }
 
@@ -128,6 +133,16 @@ impl CommandWords {
     }
 }
 
+/// The folder of a command such as `cd tools && ./run.sh`: it changes to one folder only, whose name is written plainly.
+fn folder_of(command: &str) -> Option<String> {
+    let [_, rest] = command.split("cd ").collect::<Vec<_>>()[..] else { return None };
+    let end = rest.find(|c: char| !c.is_alphanumeric() && !"._/-".contains(c))?;
+    let (folder, rest) = rest.split_at(end);
+    let is_plain = !folder.is_empty() && !folder.starts_with(['-', '/']) && !folder.contains("..");
+    let ends = rest.trim_start().starts_with("&&") || rest.starts_with(';');
+    (is_plain && ends).then(|| folder.to_owned())
+}
+
 /// What is left of a path after the last part that leads up.
 fn path_ending(path: &Path) -> Option<PathBuf> {
     let mut ending = PathBuf::new();
@@ -155,7 +170,11 @@ mod tests {
             ("(tools/v.sh)", &["tools/v.sh"], false),
             ("a&&b||c;d|e>f", &["a", "b", "c", "d", "e", "f"], false),
             ("`tools/t.sh`", &["tools/t.sh"], true),
-            ("cd tools && ./q.sh", &["cd", "tools", "./q.sh"], true),
+            ("cd tools && ./q.sh", &["cd", "tools", "./q.sh"], false),
+            ("cd $X && ./q.sh", &["cd", "./q.sh"], true),
+            ("cd a && cd b && ./q.sh", &["cd", "a", "b", "./q.sh"], true),
+            ("cd ../a; ./q.sh", &["cd", "../a", "./q.sh"], true),
+            ("git -C tools log", &["git", "-C", "tools", "log"], true),
             ("X=tools/w.sh run", &["X=tools/w.sh", "X", "tools/w.sh", "run"], false),
             ("sh -c \"sh in.sh\"", &["sh", "-c", "in.sh", "sh in.sh"], false),
             ("\"$TOP/a b.sh\"", &["/a", "b.sh", "/a b.sh"], true),

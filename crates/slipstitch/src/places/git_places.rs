@@ -17,6 +17,7 @@ use crate::git::Repository;
 use crate::git::config::{self as git_config, Setting};
 
 use super::place::{Found, Place};
+use super::plain_commands::runs_no_named_file;
 
 /// Of a larger configuration file, only the beginning is read.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
@@ -228,17 +229,29 @@ impl ConfiguredPlaces {
                 self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
             (section, key) if names_command(section, key) => {
-                let is_shell_command = section != "alias" || value.trim_start().starts_with('!');
-                let command = CommandWords::parse(value.trim_start().trim_start_matches('!'));
+                let value = value.trim_start();
+                let is_shell_command = section != "alias" || value.starts_with('!');
+                let shell_command = as_shell_command(section, key, value);
+                if runs_no_named_file(&shell_command) {
+                    return;
+                }
+                let command = CommandWords::parse(value.trim_start_matches('!'));
                 for (position, word) in command.words.iter().enumerate() {
                     // A program without a slash is one of the system, and an alias names a command of Git, unless there
                     // is such a file. Another word may be a file that does not exist yet.
                     let is_path =
                         word.contains('/') || is_shell_command && position > 0 && !word.starts_with('-');
-                    let paths = locate(word).into_iter().filter(|path| is_path || path.is_file());
+                    let from_top = locate(word);
+                    let from_folder =
+                        command.folder.iter().flat_map(|folder| locate(&format!("{folder}/{word}")));
+                    let paths = from_top.into_iter().chain(from_folder);
+                    let paths = paths.filter(|path| is_path || path.is_file());
                     self.places.extend(paths.map(|path| (path, PlaceKind::GitCommand)));
                 }
-                self.endings.extend(command.endings());
+                // Git itself expands nothing in an alias of its own commands.
+                if is_shell_command {
+                    self.endings.extend(command.endings());
+                }
             }
             _ => {}
         }
@@ -273,6 +286,16 @@ fn names_command(section: &str, key: &str) -> bool {
             | ("submodule", "update")
             | ("hook", "command")
     )
+}
+
+/// What Git hands to a shell for a setting.
+fn as_shell_command(section: &str, key: &str, value: &str) -> String {
+    match (section, key, value.strip_prefix('!')) {
+        (_, _, Some(command)) => command.to_owned(),
+        ("alias", ..) => format!("git {value}"),
+        ("credential", "helper", None) if !value.starts_with('/') => format!("git-credential-{value}"),
+        _ => value.to_owned(),
+    }
 }
 
 /// The text of a configuration file, and whether it is whole.

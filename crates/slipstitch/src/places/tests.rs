@@ -211,9 +211,56 @@ fn commands_are_understood_as_a_shell_does() {
         assert_eq!(home.find("src/main.rs"), None, "{setting}");
     }
     let home = Home::new();
+    init(&home, ".git", "[alias]\nq = \"!cd tools && ./q.sh\"\n");
+    assert_eq!(home.find("deep/q.sh"), None, "the folder is known");
+    let home = Home::new();
     init(&home, ".git", "[alias]\nst = status -sb main\n[core]\npager = less\n");
     for free in ["status", "main", "less"] {
         assert_eq!(home.find(free), None, "{free}");
+    }
+}
+
+/// What people have in their settings must not make ordinary names a question.
+#[test]
+fn ordinary_commands_protect_no_ordinary_names() {
+    let home = Home::new();
+    let config = r#"
+[credential "https://github.com"]
+	helper =
+	helper = !/usr/bin/gh auth git-credential
+[credential]
+	helper = store --file=secrets
+	helper = "!f() { echo username=me; echo \"password=$TOKEN\"; }; f"
+[filter "lfs"]
+	clean = git-lfs clean -- %f
+	smudge = git-lfs smudge -- %f
+	process = git-lfs filter-process
+[alias]
+	lg = log --graph --pretty=format:'%h *%d %s' main
+	new = "!f() { git checkout -b \"$1\" main; }; f"
+	gone = "!git branch --merged | grep -v '\\*\\|main\\|test' | xargs -n 1 git branch -d"
+	t = !cargo test
+[core]
+	editor = code --wait
+	pager = delta --dark
+"#;
+    init(&home, ".git", config);
+    for name in
+        ["auth", "secrets", "clean", "smudge", "test", "log", "main", "branch", "password", "f", "checkout"]
+    {
+        fs::create_dir_all(home.root.join("src").join(name)).unwrap();
+        assert_eq!(home.find(name), None, "{name}");
+        assert_eq!(home.find(&format!("{name}/a.rs")), None, "{name}");
+        assert_eq!(home.find(&format!("src/{name}")), None, "{name}");
+    }
+    // One program that is not known, and all words count.
+    init(
+        &home,
+        ".git",
+        "[alias]\nx = !cat run | sh\n[credential]\nhelper = \"!f() { sh \\\"$1\\\" auth; }; f\"\n",
+    );
+    for name in ["run", "auth", "src/auth"] {
+        assert_eq!(home.find(name), Some(PlaceKind::GitCommand), "{name}");
     }
 }
 

@@ -126,6 +126,11 @@ impl TestDisk {
         Self { folder, disk }
     }
 
+    /// The folder with the locks, and with the backups of files that are written in place.
+    pub(crate) fn locks(&self) -> PathBuf {
+        self.folder.0.path().join("locks")
+    }
+
     /// Opens the root again, as another process would.
     pub(crate) fn reopen(&self) -> DiskWorkspace {
         open_disk(&self.folder)

@@ -174,6 +174,20 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
 }
 
 #[test]
+fn a_change_of_a_private_file_says_that_it_cannot_be_undone_later() {
+    let rig = rig_with_three_hunks();
+    rig.put(".env", "KEY=1\n");
+    propose(&rig, r#"{"path": ".env", "old_text": "KEY=1", "new_text": "KEY=2"}"#);
+    let mut terminal = Terminal::start(&rig, (120, 40), &["review"], &[]);
+    let screen = terminal.wait_for("TIMEOUT = 300");
+    assert!(!screen.contains("undone later"), "{screen}");
+    terminal.type_keys("J");
+    let screen = terminal.keep("KEY=2", "120x40-private");
+    assert!(screen.contains("Can't be undone later. A file is private"), "{screen}");
+    terminal.leave();
+}
+
+#[test]
 fn a_wide_screen_shows_both_sides_and_a_resize_is_followed() {
     let rig = rig_with_three_hunks();
     let mut terminal = Terminal::start(&rig, (200, 60), &["review"], &[]);

@@ -1,20 +1,30 @@
-//! What edits without an exact match cost when the file is ten times as large: at most thirteen times as much.
+//! What edits without an exact match cost when the file is ten times as large, and what the log costs when it is ten times
+//! as long: at most thirteen times as much.
 //!
 //! What the program does for an input of one line is subtracted, or starting it would hide the growth.
 
 use serde_json::json;
+use slipstitch::{Fsync, Workspace};
 
 use super::bench::Bench;
 
-const SIZE: usize = 400;
+/// Lines of a file.
+const LINES: usize = 400;
+/// Changes in the journal.
+const CHANGES: usize = 40;
 const FACTOR: usize = 10;
 const MAX_GROWTH: u64 = 13;
 
 /// Work whose size can be chosen: prepares a root, and returns the arguments.
 type Work = fn(&Bench, usize) -> Vec<String>;
 
-/// The rows, with their exit codes.
-const ROWS: &[(&str, Work, i32)] = &[("recovery", recovery, 0), ("drift", drift, 0), ("miss", miss, 1)];
+/// The rows, with their sizes and exit codes.
+const ROWS: &[(&str, Work, usize, i32)] = &[
+    ("recovery", recovery, LINES, 0),
+    ("drift", drift, LINES, 0),
+    ("miss", miss, LINES, 1),
+    ("log", log, CHANGES, 0),
+];
 
 fn code(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("    let value_{n} = compute({n}, {});\n", n * 7 % 1000)).collect()
@@ -56,6 +66,21 @@ fn miss(bench: &Bench, count: usize) -> Vec<String> {
     edit_call("fn nothing_like_this() -> Absent {\n    todo_elsewhere();\n}\n", "x\n")
 }
 
+/// The log of this many changes of one file, which several sessions made in turn.
+fn log(bench: &Bench, count: usize) -> Vec<String> {
+    bench.write("a.rs", "let value = 0;\n");
+    let open = |session: &str| {
+        let builder = Workspace::builder(bench.path("root")).state_dir(bench.path("state"));
+        builder.fsync(Fsync::Off).session(session).open().unwrap()
+    };
+    let sessions = ["one", "two", "three"].map(open);
+    for (number, workspace) in (0..count).zip(sessions.iter().cycle()) {
+        let call = json!({"path": "a.rs", "old_text": format!("= {number};"), "new_text": format!("= {};", number + 1)});
+        assert!(workspace.call("native", "edit_file", call).report.is_success());
+    }
+    arguments(&["log", "--all"])
+}
+
 /// How many instructions the work takes in a fresh root.
 fn instructions(work: Work, count: usize, code: i32) -> u64 {
     let mut bench = Bench::new();
@@ -72,14 +97,13 @@ fn instructions(work: Work, count: usize, code: i32) -> u64 {
 #[test]
 fn costs_grow_no_faster_than_the_input() {
     let mut grown = Vec::new();
-    for &(what, work, code) in ROWS {
+    for &(what, work, size, code) in ROWS {
         let start = instructions(work, 1, code);
         let [small, large] =
-            [SIZE, FACTOR * SIZE].map(|count| instructions(work, count, code).saturating_sub(start));
+            [size, FACTOR * size].map(|count| instructions(work, count, code).saturating_sub(start));
         if large > small * MAX_GROWTH {
-            grown.push(format!(
-                "{what}: {small} instructions for {SIZE} lines, {large} for {FACTOR} times as many"
-            ));
+            grown
+                .push(format!("{what}: {small} instructions for {size}, {large} for {FACTOR} times as many"));
         }
     }
     assert!(grown.is_empty(), "more than × {MAX_GROWTH}:\n{}", grown.join("\n"));

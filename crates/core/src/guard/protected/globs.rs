@@ -82,10 +82,25 @@ impl PathGlobs {
 
     /// Whether a folded path or one of its parents matches.
     pub(super) fn matches(&self, path: &str) -> bool {
-        let names: Vec<&str> = path.split('/').collect();
-        names.iter().any(|name| self.names.iter().any(|glob| glob == name))
-            || self.endings.iter().any(|ending| ending.ends_a_parent(&names))
+        self.matches_beneath(path, 0)
             || !self.others.is_empty() && parents(path).any(|path| self.others.is_match(path))
+    }
+
+    /// Whether a folded path matches, or one of its parents beneath the first `skipped` names. Globs that had to be compiled
+    /// are left out.
+    pub(super) fn matches_beneath(&self, path: &str, skipped: usize) -> bool {
+        let names: Vec<&str> = path.split('/').collect();
+        names.iter().skip(skipped).any(|name| self.names.iter().any(|glob| glob == name))
+            || self.endings.iter().any(|ending| ending.ends_a_parent(&names, skipped))
+    }
+
+    /// Whether a glob of several names begins with one of these.
+    pub(super) fn continues_after(&self, names: &[&str]) -> bool {
+        let begins = |ending: &Ending| {
+            let before = ending.text[..ending.last].split('/').filter(|name| !name.is_empty());
+            before.into_iter().any(|glob| names.iter().any(|name| matches_name(glob, name)))
+        };
+        self.endings.iter().any(begins)
     }
 }
 
@@ -95,9 +110,13 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Ending {
-    /// Whether the names are the last names of a path or of a folder above it.
-    fn ends_a_parent(&self, names: &[&str]) -> bool {
-        names.iter().enumerate().any(|(at, name)| self.is_last(name) && self.matches_before(&names[..at]))
+    /// Whether the names are the last names of a path or of a folder above it, beneath the first `skipped` names.
+    fn ends_a_parent(&self, names: &[&str], skipped: usize) -> bool {
+        names
+            .iter()
+            .enumerate()
+            .skip(skipped)
+            .any(|(at, name)| self.is_last(name) && self.matches_before(&names[..at]))
     }
 
     /// Whether a name matches the last name of the glob.

@@ -28,7 +28,8 @@ pub(super) const GROUPS: &[Group] = &[
         globs: &[
             // `git~1` is the short name that Windows gives `.git`.
             ".git", "git~1", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs",
-            ".gitconfig", ".gitmodules", ".hgrc", "**/*.git/hooks", "**/*.git/config", "**/.config/git", "**/.config/jj",
+            ".gitconfig", ".gitmodules", ".hgrc", "**/.config/hg", ".subversion", ".jjconfig.toml",
+            ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs", "**/*.git/hooks", "**/*.git/config", "**/.config/git", "**/.config/jj",
             ".githooks", ".husky", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml", ".overcommit.yaml",
             "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", "lefthook.jsonc",
             ".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json", ".lefthook.jsonc",
@@ -57,7 +58,7 @@ pub(super) const GROUPS: &[Group] = &[
         name: "editors",
         what: "editor configuration",
         globs: &[
-            ".vscode", "*.code-workspace", ".vscode-server", ".vscode-server-insiders", ".vscode-oss", ".cursor-server",
+            ".vscode", "*.code-workspace", ".vscode-server", ".vscode-server-insiders", ".vscode-insiders", ".vscode-oss", ".vscodium", ".cursor-server",
             ".windsurf-server", "**/.config/code", "**/.config/code - insiders", "**/.config/vscodium", ".idea", ".vs",
             ".fleet", ".zed", "**/.config/zed", ".devcontainer", ".devcontainer.json", ".theia",
             ".vimrc", "_vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".vim", "**/.config/vim",
@@ -77,6 +78,9 @@ pub(super) const GROUPS: &[Group] = &[
             "opencode.json", "opencode.jsonc", "**/.config/opencode", ".crush", "crush.json", ".crush.json", "crushrc",
             ".crushrc", "**/.config/crush", ".amp", "**/.config/amp", ".amazonq", ".junie", ".warp", "**/.config/goose",
             ".aider.conf.yml", ".aider.conf.yaml", ".openhands", ".augment", ".trae", ".factory",
+            "mcp.json", ".agents", ".agent", "**/.clinerules/hooks", ".roomodes", ".kilocodemodes", ".goose", ".rovodev",
+            ".iflow", ".codebuddy", ".qoder", ".qodo", ".zencoder", ".tabnine", ".antigravity", ".grok", ".kimi", ".vibe",
+            ".lmstudio", "**/.github/hooks", "**/.github/agents",
         ],
     },
     Group {
@@ -94,7 +98,10 @@ pub(super) const GROUPS: &[Group] = &[
             "**/library/launchdaemons", ".gdbinit", ".gdbearlyinit", "**/.config/gdb", ".lldbinit", ".tmux.conf",
             "**/.config/tmux", ".screenrc", ".pdbrc", ".pythonrc", ".pythonrc.py", "sitecustomize.py",
             "usercustomize.py", ".irbrc", ".pryrc", ".rprofile", ".ghci", ".ocamlinit", ".sqliterc", ".psqlrc",
-            ".forward", ".procmailrc", ".mailcap",
+            ".forward", ".procmailrc", ".mailcap", ".bash_completion", ".bashrc.d", ".profile.d", ".oh-my-zsh", ".zsh",
+            "**/.config/bash", "**/.config/zsh", ".direnvrc", ".envrc.*", "**/.config/starship.toml", ".wezterm.lua",
+            "**/.config/wezterm", "**/.config/kitty", "**/.config/alacritty", "**/.config/ghostty", "**/.local/bin",
+            "**/.julia/config", ".perldb",
         ],
     },
     Group {
@@ -107,7 +114,8 @@ pub(super) const GROUPS: &[Group] = &[
             "**/.m2/settings.xml", "**/.mvn/jvm.config", "**/.mvn/maven.config", "**/.mvn/extensions.xml",
             "**/.gradle/gradle.properties", "**/.gradle/init.gradle", "**/.gradle/init.gradle.kts", "**/.gradle/init.d",
             ".jvmopts", ".sbtopts", "nuget.config", "**/.config/nix", "**/.config/containers", ".ansible.cfg",
-            ".curlrc", "_curlrc", ".wgetrc",
+            ".curlrc", "_curlrc", ".wgetrc", ".sbt", "**/.stack/config.yaml", "**/.rustup/settings.toml",
+            "**/.config/pypoetry", "**/.config/pdm", "**/.config/pnpm", "**/.config/yarn",
         ],
     },
     Group {
@@ -121,7 +129,8 @@ pub(super) const GROUPS: &[Group] = &[
             ".boto", ".databrickscfg", "**/.cargo/credentials", "**/.cargo/credentials.toml", "**/.gem/credentials",
             "**/.composer/auth.json", "**/.config/composer/auth.json", ".terraformrc", "terraform.rc", ".vault-token",
             ".htpasswd", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks",
-            "*.keystore", "*.kdbx", "*.ppk",
+            "*.keystore", "*.kdbx", "*.ppk", ".rclone.conf", ".mylogin.cnf", "**/.terraform.d", "**/.config/sops",
+            "**/.config/helm",
         ],
     },
     Group {

@@ -2,7 +2,9 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::support::{TestDisk, created, edited, file, moved, removed};
+use slipstitch::{DiskWorkspace, HardLinks};
 use slipstitch_core::cancel::CancelToken;
+use slipstitch_core::change::FileChange;
 use slipstitch_core::ports::workspace::{SettledAs, Workspace, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
@@ -165,4 +167,69 @@ fn recovery_stops_between_files_and_goes_on_at_the_next_start() {
     let mut interrupted = disk.reopen(&intent).unwrap().unwrap();
     assert_eq!(interrupted.settle().unwrap(), SettledAs::Completed);
     assert!(names.iter().all(|name| test.text(name) == "new"));
+}
+
+/// Publishes a change as a process does that dies right after.
+fn publish_and_die(disk: &DiskWorkspace, change: FileChange) -> String {
+    let mut staged = disk.stage(&[change]).unwrap();
+    let intent = staged.intent().unwrap();
+    staged.publish().unwrap();
+    staged.mark_unsettled();
+    intent
+}
+
+/// Cancels the recovery at its first check, at its second, and so on, until it gets through. Returns how many checks it
+/// has.
+fn cancel_recovery_everywhere(test: &TestDisk, intent: &str, expected: SettledAs) -> usize {
+    for checks in 0.. {
+        let disk = test.reopen().with_cancel(Some(CancelToken::after_checks(checks)));
+        let mut interrupted = disk.reopen(intent).unwrap().unwrap();
+        match interrupted.settle() {
+            Ok(settled) => {
+                assert_eq!(settled, expected, "after {checks} checks");
+                return checks;
+            }
+            Err(error) => assert!(error.to_string().contains("the next start goes on with it"), "{error}"),
+        }
+    }
+    unreachable!("a recovery has finitely many checks")
+}
+
+/// Recovery checks the token in the middle of a file too: a large one takes seconds. A read that was cancelled must not be
+/// taken for a missing file, so every recovery must end like one that was never stopped.
+#[test]
+fn recovery_can_be_stopped_in_the_middle_of_a_file() {
+    const LEN: usize = 6 << 20;
+    /// At least this often per pass over the file.
+    const CHECKS: usize = LEN >> 20;
+    let (old, new) = ("o".repeat(LEN), "n".repeat(LEN));
+
+    let test = TestDisk::new();
+    test.put("x", &old);
+    let intent = publish_and_die(&test.disk, test.edit("x", &new));
+    assert!(cancel_recovery_everywhere(&test, &intent, SettledAs::Completed) > 2 * CHECKS);
+    assert!(test.text("x") == new && test.listing() == ["x"]);
+
+    let intent = publish_and_die(&test.disk, removed("x", &new));
+    test.put("x", &new);
+    assert!(cancel_recovery_everywhere(&test, &intent, SettledAs::RolledBack) > 2 * CHECKS);
+    assert!(test.text("x") == new && test.listing() == ["x"]);
+
+    // Written in place, and only half of it reached the disk.
+    fs::hard_link(test.at("x"), test.at("y")).unwrap();
+    let disk = test.reopen().with_hard_links(HardLinks::WriteThrough);
+    let backups = test.locks().join("in-place");
+    let mut staged = disk.stage(&[edited("x", &new, &old)]).unwrap();
+    let intent = staged.intent().unwrap();
+    let saved: Vec<_> = fs::read_dir(&backups).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let saved: Vec<_> = saved.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
+    staged.publish().unwrap();
+    staged.mark_unsettled();
+    drop(staged);
+    // A process that dies leaves its backups.
+    saved.iter().for_each(|(text, path)| fs::write(path, text).unwrap());
+    let mixture = format!("{}{}", &new[..LEN / 2 + 5], &old[LEN / 2 + 5..]);
+    fs::write(test.at("x"), mixture).unwrap();
+    assert!(cancel_recovery_everywhere(&test, &intent, SettledAs::RolledBack) > 3 * CHECKS);
+    assert!(test.text("x") == new && test.text("y") == new);
 }
