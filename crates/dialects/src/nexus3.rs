@@ -273,6 +273,7 @@ fn replace_lines(edit: LineEdit, place: &str) -> Result<Operation, ParseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slipstitch_core::dialect::ListedFields;
 
     fn tool(name: &str) -> &'static Tool {
         DIALECT.tool(name).unwrap()
@@ -310,13 +311,16 @@ mod tests {
         assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
     }
 
-    // Shows: 004-schema-defaults
+    // Shows: 004-schema-defaults, 004-patch-threshold-range
     #[test]
     fn schemas_state_the_defaults() {
         let patch = &(tool("patch").schema)()["properties"];
         assert_eq!(patch["mode"]["default"], "strict");
         assert_eq!(patch["mode"]["enum"], serde_json::json!(["strict", "tolerant", "fuzzy"]));
         assert_eq!(patch["fuzzy_threshold"]["default"], 0.8);
+        // The range of the threshold is listed too.
+        let listed = &tool("patch").input_schema(ListedFields::Common)["properties"]["fuzzy_threshold"];
+        assert_eq!((&listed["minimum"], &listed["maximum"]), (&0.5.into(), &1.0.into()));
         assert_eq!(patch["dry_run"]["default"], false);
         assert_eq!(patch["strict_validation"]["default"], false);
         let edit = &(tool(EDIT_FILE).schema)()["properties"];

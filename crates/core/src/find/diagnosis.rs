@@ -10,7 +10,7 @@ use crate::path::FilePath;
 use crate::ports::versions::{ChangedBy, VersionSource};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
-use slipstitch_text::display::truncate_chars;
+use slipstitch_text::display::{join_items, truncate_chars};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -112,6 +112,8 @@ pub struct Mismatch {
     pub expected: String,
     /// The file's line; `None` past the end of the file.
     pub found: Option<String>,
+    /// Whether the request removes its line.
+    pub is_removed: bool,
 }
 
 /// A place that is close to the request.
@@ -278,6 +280,17 @@ impl Diagnosis {
         self.changed_by.as_ref().map_or(String::new(), |by| format!(" ({by})"))
     }
 
+    /// Where the text is; `only` is the place of the first candidate.
+    fn describe_places(&self, only: &str) -> String {
+        let lines = join_items(self.candidates.iter().map(|candidate| candidate.lines.start));
+        match self.candidates.len() {
+            0 | 1 => format!("it is at {only}"),
+            2 => format!("it is at lines {lines}"),
+            // There may be more, further away.
+            _ => format!("the closest places are at lines {lines}"),
+        }
+    }
+
     pub(super) fn message(&self) -> String {
         let first = self.candidates.first();
         let place = first.map(|candidate| candidate.lines.to_string()).unwrap_or_default();
@@ -293,7 +306,7 @@ impl Diagnosis {
                 format!("no exact match; the closest text is at {place}")
             }
             Cause::NotFound => match &self.mismatch {
-                Some(Mismatch { line: Some(line), expected, found: Some(found) }) => format!(
+                Some(Mismatch { line: Some(line), expected, found: Some(found), .. }) => format!(
                     "the old text was not found in the file: on line {line} the file has `{found}`, you sent `{expected}`"
                 ),
                 _ => "the old text was not found in the file".into(),
@@ -317,7 +330,7 @@ impl Diagnosis {
                 _ => format!("no exact match; {place} is closest{difference}"),
             },
             Cause::OutsideRange => {
-                format!("the old text is not in the given line range; it is at {place}")
+                format!("the old text is not in the given line range; {}", self.describe_places(&place))
             }
             Cause::EchoedLine => format!(
                 "the hunk has a line both as context and as deleted, and the file has it once, at {place}"
@@ -375,6 +388,9 @@ impl Diagnosis {
                 format!(
                     "If that is the line you mean, send {old} as the file has it; otherwise read {unread} again."
                 )
+            }
+            Cause::OutsideRange if self.candidates.len() > 1 => {
+                "Set the range to the lines that contain the one you mean.".into()
             }
             Cause::OutsideRange => {
                 "Widen the range so that it contains the text, or search the whole file.".into()
