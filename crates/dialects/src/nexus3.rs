@@ -13,7 +13,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Shrink, Which,
+    Batch, EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, Operation, Plan, Shrink, Which,
 };
 
 /// The dialect's entry in the table.
@@ -67,7 +67,12 @@ const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";
 const EDIT_LINES_BATCH: &str = "edit_lines_batch";
 
-const RULES: EditRules = EditRules { batch: Batch::SequentialInOriginal, ..EditRules::STRICT };
+/// A string that occurs once is replaced, even if the lines that this adds are there already: the document has no other outcome.
+const RULES: EditRules = EditRules {
+    batch: Batch::SequentialInOriginal,
+    if_already_applied: IfAlreadyApplied::NoMatch,
+    ..EditRules::STRICT
+};
 
 const TOOLS: &[Tool] = &[
     Tool {

@@ -255,8 +255,7 @@ impl Diagnosis {
             return self;
         }
         self.read = places.iter().map(|&place| lines_around(place, snapshot)).collect();
-        self.read.sort_by_key(|range| (range.start, range.count));
-        self.read.dedup();
+        self.read = joined(std::mem::take(&mut self.read));
         self
     }
 
@@ -385,9 +384,14 @@ impl Diagnosis {
                     [] => "the file".into(),
                     _ => self.listed_lines_to_read(),
                 };
-                format!(
-                    "If that is the line you mean, send {old} as the file has it; otherwise read {unread} again."
-                )
+                let meant = match &self.candidates[..] {
+                    [] | [_] => "that is the line you mean".to_owned(),
+                    several => {
+                        let lines = join_items(several.iter().map(|candidate| candidate.lines.start));
+                        format!("one of lines {lines} is the one you mean")
+                    }
+                };
+                format!("If {meant}, send {old} as the file has it; otherwise read {unread} again.")
             }
             Cause::OutsideRange if self.candidates.len() > 1 => {
                 "Set the range to the lines that contain the one you mean.".into()
@@ -419,6 +423,19 @@ impl Diagnosis {
 }
 
 /// Some lines, and a few around them.
+/// Ranges in the order of the file, with those that touch joined into one.
+fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
+    ranges.sort_by_key(|range| (range.start, range.count));
+    let mut out: Vec<Lines> = Vec::new();
+    for range in ranges {
+        match out.last_mut().filter(|last| range.start <= last.start + last.count) {
+            Some(last) => last.count = last.count.max(range.start + range.count - last.start),
+            None => out.push(range),
+        }
+    }
+    out
+}
+
 fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
     let first = start.saturating_sub(READ_CONTEXT).max(1);
     let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);

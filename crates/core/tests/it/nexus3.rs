@@ -1,4 +1,8 @@
 //! Thousands of random calls of the `nexus3` tools, compared with a model of their specification.
+//!
+//! Not generated: mixed line endings (`newlines.rs`), diffs that create or delete the file, malformed `@@` lines and absolute headers
+//! (fixtures and unit tests), hunks out of order or with shared lines (`hunks.rs`). Texts of 200 characters and more, which
+//! `SequenceMatcher` treats differently, are compared with Python's own results (`find/sequence_matcher.rs`).
 
 mod generate;
 mod model;

@@ -186,9 +186,12 @@ fn a_busy_emacs_reloads_if_it_is_free_before_the_program_ends() {
     loop {
         daemon.signal("STOP");
         let call = json!({"path": "a.txt", "old_str": old, "new_str": new}).to_string();
-        let mut program = rig
-            .command()
+        let mut program = Command::new(env!("CARGO_BIN_EXE_slipstitch"))
+            .env_clear()
+            .env("HOME", rig.outside())
+            .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
             .env("XDG_RUNTIME_DIR", rig.outside().join("run"))
+            .current_dir(rig.root())
             .args(["call", "--dialect", "agent-q", "edit_file", &call])
             .stdout(Stdio::piped())
             .spawn()

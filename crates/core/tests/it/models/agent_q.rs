@@ -1,5 +1,8 @@
 //! The model of `agent-q`'s `edit_file`, `propose_file_edit` and their errors.
 //!
+//! Not generated: Emacs (`crates/editors/tests/emacs`), files that cannot be written (`review.rs`), symlinks
+//! (`crates/cli/tests/it/cli/agent_q.rs`), mixed line endings (`newlines.rs`), and the tools of which the document has only names.
+//!
 //! The engine deliberately differs from the document in two points, where the document's reading could change the wrong place: a
 //! text that overlaps itself (`aa` in `aaa`) counts as one match but is refused, and so is a text without any visible character.
 

@@ -1,4 +1,8 @@
 //! `patch` of the document "Patch Tool".
+//!
+//! Not generated: blank `oldText` (refused in every dialect), mixed line endings (`newlines.rs`), `overwrite` together with other
+//! patches, Restricted mode and `candidate` (fixtures), more than 60k tokens (`crates/cli/tests/it/cli/phoenix.rs`). Of recovery,
+//! only other indentation is definite; what "trim first/last lines if safe" means is shown by fixtures.
 
 use std::collections::BTreeMap;
 

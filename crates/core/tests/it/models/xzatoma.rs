@@ -1,4 +1,7 @@
 //! `edit_file` of the document "Intelligent Editing and Buffer Management".
+//!
+//! Not generated: `old_text` that is blank or overlaps itself (refused here), mixed line endings (`newlines.rs`), other thresholds
+//! and the fallback of phase 1 (fixtures). The document does not give the format of a diff.
 
 use fastrand::Rng;
 use serde_json::{Value, json};

@@ -51,10 +51,15 @@ pub(crate) fn edit(text: &str, random: &mut Random) -> Edit {
         if random.chance(15) {
             old = word(random);
         }
-        let new = match random.below(5) {
+        let new = match random.below(6) {
             0 => String::new(),
             1 => format!("{old}{}", word(random)),
             2 => format!("{}\n\n{}()\n", word(random), word(random)),
+            // Lines that already follow.
+            3 => {
+                let rest: String = chars[to..].iter().collect();
+                format!("{old}{}", rest.split_inclusive('\n').take(2).collect::<String>().trim_end())
+            }
             _ => format!("{}_{}", word(random), random.below(100)),
         };
         if !old.trim().is_empty() && old != new {
