@@ -36,10 +36,13 @@ fn main() -> ExitCode {
     // Prints completions and ends if a shell asks for them.
     clap_complete::CompleteEnv::with_factory(command::parser).complete();
     raise_open_file_limit();
-    match parse() {
+    let code = match parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
         Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
-    }
+    };
+    // A busy Emacs reloads its buffers only if this process still runs when it is free.
+    slipstitch::editors::finish_reloads(slipstitch::editors::Emacs::TIMEOUT);
+    code
 }
 
 /// Parses the command line. Help is laid out for the terminal only if it is shown: that costs more than parsing.

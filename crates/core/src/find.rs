@@ -191,7 +191,11 @@ fn vacated_paths(plan: &EditPlan) -> BTreeSet<&FilePath> {
 }
 
 fn vacates(file: &FilePlan) -> bool {
-    file.operations.iter().any(|one| matches!(one, Operation::Move { .. } | Operation::Delete))
+    file.operations.iter().any(|one| match one {
+        Operation::Move { to, .. } => *to != file.path,
+        Operation::Delete => true,
+        _ => false,
+    })
 }
 
 /// What happens to a file after its text is edited.
@@ -203,13 +207,15 @@ struct FileActions<'a> {
 }
 
 /// Separates the operations on a file's text from the trailing ones on the file itself.
-fn split_file_actions(operations: &[Operation]) -> (&[Operation], FileActions<'_>) {
+fn split_file_actions(file: &FilePlan) -> (&[Operation], FileActions<'_>) {
+    let path = &file.path;
     let mut actions = FileActions::default();
-    let mut rest = operations;
+    let mut rest = &file.operations[..];
     while let Some((last, before)) = rest.split_last() {
         match last {
             Operation::Move { to, overwriting: over } if actions.moved.is_none() => {
-                actions.moved = Some((to, *over))
+                // A file that is moved to its own path stays where it is.
+                actions.moved = (to != path).then_some((to, *over))
             }
             Operation::SetExecutable(executable) => actions.executable = Some(*executable),
             Operation::Delete if matches!(before.last(), Some(Operation::Hunk(_))) => actions.deleted = true,
@@ -230,7 +236,7 @@ impl Finder<'_> {
     ) -> Result<(FileChange, Option<FileChange>), Vec<Failure>> {
         let file_at = |path: &FilePath| self.seen.get(path).filter(|_| !vacated.contains(path));
         let fail = |edit: usize, reason| vec![Failure { path: file.path.clone(), edit: Some(edit), reason }];
-        let (operations, actions) = split_file_actions(&file.operations);
+        let (operations, actions) = split_file_actions(file);
         let last_edit = first_edit + file.operations.len().saturating_sub(1);
         let snapshot = if vacates(file) { self.seen.get(&file.path) } else { file_at(&file.path) };
         let mut change = match operations {
@@ -323,7 +329,8 @@ fn creates_file(operation: &Operation, tolerance: Tolerance) -> bool {
         Operation::Append { if_missing, .. } | Operation::Prepend { if_missing, .. } => {
             *if_missing == IfMissing::Create
         }
-        Operation::Hunk(hunk) => tolerance != Tolerance::Exact && hunk.can_create_file(),
+        // Callers that limit what may differ name an existing file.
+        Operation::Hunk(hunk) => tolerance == Tolerance::Recover && hunk.can_create_file(),
         _ => false,
     }
 }

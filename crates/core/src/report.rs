@@ -209,6 +209,9 @@ pub struct FailureReport {
     /// That line according to the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
+    /// Whether the hunk removes that line.
+    #[serde(skip)]
+    pub is_removed_line: bool,
 }
 
 fn is_zero(count: &usize) -> bool {

@@ -13,7 +13,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Shrink, Which,
+    Batch, EditPlan, EditRules, FilePlan, IfAlreadyApplied, LineRange, Operation, Plan, Shrink, Which,
 };
 
 /// The dialect's entry in the table.
@@ -67,7 +67,12 @@ const EDIT_FILE: &str = "edit_file";
 const EDIT_LINES: &str = "edit_lines";
 const EDIT_LINES_BATCH: &str = "edit_lines_batch";
 
-const RULES: EditRules = EditRules { batch: Batch::SequentialInOriginal, ..EditRules::STRICT };
+/// A string that occurs once is replaced, even if the lines that this adds are there already: the document has no other outcome.
+const RULES: EditRules = EditRules {
+    batch: Batch::SequentialInOriginal,
+    if_already_applied: IfAlreadyApplied::NoMatch,
+    ..EditRules::STRICT
+};
 
 const TOOLS: &[Tool] = &[
     Tool {
@@ -273,6 +278,7 @@ fn replace_lines(edit: LineEdit, place: &str) -> Result<Operation, ParseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slipstitch_core::dialect::ListedFields;
 
     fn tool(name: &str) -> &'static Tool {
         DIALECT.tool(name).unwrap()
@@ -310,13 +316,16 @@ mod tests {
         assert_eq!((hunks.len(), hunks[0].lines.len(), hunks[0].line), (1, 2, Some(1)));
     }
 
-    // Shows: 004-schema-defaults
+    // Shows: 004-schema-defaults, 004-patch-threshold-range
     #[test]
     fn schemas_state_the_defaults() {
         let patch = &(tool("patch").schema)()["properties"];
         assert_eq!(patch["mode"]["default"], "strict");
         assert_eq!(patch["mode"]["enum"], serde_json::json!(["strict", "tolerant", "fuzzy"]));
         assert_eq!(patch["fuzzy_threshold"]["default"], 0.8);
+        // The range of the threshold is listed too.
+        let listed = &tool("patch").input_schema(ListedFields::Common)["properties"]["fuzzy_threshold"];
+        assert_eq!((&listed["minimum"], &listed["maximum"]), (&0.5.into(), &1.0.into()));
         assert_eq!(patch["dry_run"]["default"], false);
         assert_eq!(patch["strict_validation"]["default"], false);
         let edit = &(tool(EDIT_FILE).schema)()["properties"];

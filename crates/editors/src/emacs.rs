@@ -153,7 +153,7 @@ impl Emacs {
                     let limit = self.timeout.as_secs_f32();
                     survey.warnings.push(format!(
                         "{} did not answer within {limit} s; if it has {} open, its buffer may have unsaved changes \
-                         and show the old text",
+                         and show the old text; if it still does when Emacs is free again, reload it there (M-x revert-buffer)",
                         server.describe(),
                         describe_files(shown)
                     ));

@@ -13,4 +13,5 @@ mod synced;
 
 pub use emacs::{Emacs, ServerState, ServerStatus};
 pub use locations::ServerLocations;
+pub use protocol::finish_reloads;
 pub use synced::Synced;

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,21 +71,37 @@ pub(crate) fn evaluate(server: &Server, expression: &str, deadline: Instant) -> 
 /// then. A server evaluates nothing for a client that is gone, so a thread keeps the connection open.
 pub(crate) fn evaluate_later(server: &Server, expression: &str, deadline: Instant) -> Result<(), AskError> {
     let mut connection = send(server, expression, deadline)?;
-    if WAITING.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
+    connection.set_timeout(MAX_WAIT)?;
+    let mut waiting = waiting();
+    if *waiting >= MAX_WAITING {
         return Err(AskError::Silent);
     }
-    connection.set_timeout(MAX_WAIT)?;
+    *waiting += 1;
     thread::spawn(move || {
         // Until the server closes the connection.
         let _ = io::copy(connection.reader(), &mut io::sink());
-        WAITING.fetch_sub(1, Ordering::Relaxed);
+        *self::waiting() -= 1;
+        ANSWERED.notify_all();
     });
     Ok(())
 }
 
+/// Waits until the servers that did not answer in time have reloaded their buffers, but no longer than `limit`. For a process
+/// that is about to end: a server evaluates nothing for a client that is gone.
+pub fn finish_reloads(limit: Duration) {
+    let result = ANSWERED.wait_timeout_while(waiting(), limit, |waiting| *waiting > 0);
+    drop(result.unwrap_or_else(PoisonError::into_inner));
+}
+
 /// How many threads wait for servers that did not answer in time.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
+static WAITING: Mutex<usize> = Mutex::new(0);
+
+/// Notified whenever one of them is done.
+static ANSWERED: Condvar = Condvar::new();
+
+fn waiting() -> MutexGuard<'static, usize> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Maximum number of such threads.
 const MAX_WAITING: usize = 16;

@@ -150,6 +150,9 @@ pub(super) fn finish_update(
 /// Drops the hunks of one section that change nothing. `has_change` says whether the section changes
 /// the file's name or mode.
 fn drop_hunks(bodies: Vec<Body>, has_change: bool, notes: &mut Notes) -> Result<Vec<Body>, PatchError> {
+    if notes.keeps_idle_hunks() {
+        return Ok(bodies);
+    }
     let mut has_kept = has_change || bodies.iter().any(|body| !body.hunk.changes_nothing());
     let mut kept = Vec::with_capacity(bodies.len());
     for body in bodies {

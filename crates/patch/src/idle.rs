@@ -30,6 +30,10 @@ pub(super) fn drop_sections(
     for section in sections {
         let others = has_kept.entry(section.path.clone()).or_default();
         if is_idle(&section) && std::mem::replace(others, true) {
+            if notes.keeps_idle_hunks() {
+                kept.push(section);
+                continue;
+            }
             notes.repair(section.line.saturating_sub(1), DROPPED)?;
             continue;
         }

@@ -181,6 +181,8 @@ pub struct ParseOptions {
     pub absolute_paths: bool,
     /// The caller names the file, so a unified diff needs no `---` and `+++` headers.
     pub names_optional: bool,
+    /// Keep hunks that change nothing, so that their lines must be in the file as well.
+    pub keep_idle_hunks: bool,
 }
 
 impl ParseOptions {
@@ -191,6 +193,7 @@ impl ParseOptions {
         complete_headers: false,
         absolute_paths: false,
         names_optional: false,
+        keep_idle_hunks: false,
     };
 }
 
@@ -211,7 +214,7 @@ impl Format {
 /// If the text is in no known format or mixes several, if it is malformed, or if it needs a repair
 /// and `options.strict` is set.
 pub fn parse(text: &str, format: Option<Format>, options: ParseOptions) -> Result<Patch, PatchError> {
-    let mut notes = Notes::new(options.strict);
+    let mut notes = Notes::new(options.strict).keeping_idle_hunks(options.keep_idle_hunks);
     let inner = wrap::unwrap(text);
     if inner.is_some() {
         notes.repair(

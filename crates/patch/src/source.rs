@@ -81,12 +81,23 @@ pub(super) fn is_blank(line: &str) -> bool {
 /// Collects repairs, or rejects them in strict mode.
 pub(super) struct Notes {
     strict: bool,
+    keeps_idle_hunks: bool,
     pub(super) repairs: Vec<Repair>,
 }
 
 impl Notes {
     pub(super) fn new(strict: bool) -> Self {
-        Self { strict, repairs: Vec::new() }
+        Self { strict, keeps_idle_hunks: false, repairs: Vec::new() }
+    }
+
+    /// The same for a caller that wants the hunks that change nothing, too.
+    pub(super) fn keeping_idle_hunks(self, keeps_idle_hunks: bool) -> Self {
+        Self { keeps_idle_hunks, ..self }
+    }
+
+    /// Whether hunks that change nothing are kept.
+    pub(super) fn keeps_idle_hunks(&self) -> bool {
+        self.keeps_idle_hunks
     }
 
     /// Whether repairs are errors.

@@ -160,7 +160,11 @@ impl<'a> Parser<'a, '_> {
     /// Parses a hunk with its header.
     fn hunk(&mut self) -> Result<(), PatchError> {
         let index = self.at;
-        let header = header::parse(self.source.line(index), index)?;
+        let header = header::parse(self.source.line(index), index).map_err(|error| {
+            // A bare `@@`, which the hint suggests, would not be accepted either.
+            let is_complete = self.options.complete_headers && error.hint == header::HINT;
+            PatchError { hint: if is_complete { header::COMPLETE_HINT.into() } else { error.hint }, ..error }
+        })?;
         if let Some(defect) = header.defect.filter(|_| self.options.complete_headers) {
             return Err(header::incomplete(self.source.line(index), defect, index));
         }

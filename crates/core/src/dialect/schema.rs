@@ -59,13 +59,14 @@ pub enum ListedFields {
     All,
 }
 
-/// A schema as models get it: without the limits of numbers, which the descriptions and our errors state better, and
-/// without rarely used fields unless all are wanted.
+/// A schema as models get it: without the lower limits of numbers, which the descriptions and our errors state better, and
+/// without rarely used fields unless all are wanted. A range with both ends stays: it defines what the number means.
 pub(super) fn listed(schema: &Value, fields: ListedFields) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let mut listed = map.clone();
-    for key in [UNLISTED, "minimum", "maximum"] {
-        listed.remove(key);
+    listed.remove(UNLISTED);
+    if !listed.contains_key("maximum") {
+        listed.remove("minimum");
     }
     if let Some(Value::Object(known)) = listed.get_mut("properties") {
         known.retain(|_, field| fields == ListedFields::All || field.get(UNLISTED).is_none());

@@ -113,6 +113,10 @@ impl FailureReport {
             line,
             expected,
             found: actual,
+            is_removed_line: matches!(
+                reason,
+                Reason::NotFound(Diagnosis { mismatch: Some(mismatch), .. }) if mismatch.is_removed
+            ),
         }
     }
 }

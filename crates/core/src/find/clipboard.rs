@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::resolved_edit::ResolvedEdit;
 use super::text::replace_exactly;
 use super::{Failure, Finder, LocatedEdits, Reason, split_results};
-use crate::change::DifferenceKind;
+use crate::change::{DifferenceKind, Rung};
 use crate::plan::{ClipboardUse, EditPlan, EditRules, Operation, Reindent};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical};
@@ -106,12 +106,15 @@ struct LiteralPlace {
     spans: Vec<Span>,
     /// The file's text there, canonical.
     text: String,
+    rung: Rung,
+    /// How the old text differs from it.
+    classes: Vec<DifferenceKind>,
 }
 
 impl LiteralPlace {
     /// The place that `old` was recovered at. A newline at either end belongs to it only if `old` has one too: recovery
     /// includes it if it deletes the line, and at the end of the file the one before the line.
-    fn recovered(old: &str, span: Span, snapshot: &Snapshot) -> Self {
+    fn recovered(old: &str, found: &ResolvedEdit, span: Span, snapshot: &Snapshot) -> Self {
         let text = span.of(snapshot.text());
         let newline_at_end = match text {
             [.., b'\r', b'\n'] => 2,
@@ -125,13 +128,15 @@ impl LiteralPlace {
         };
         let start = if old.starts_with('\n') { 0 } else { newline_at_start };
         let end = if old.ends_with('\n') { 0 } else { newline_at_end };
-        Self::exact(vec![Span::new(span.start() + start, span.end() - end)], snapshot)
+        let place = Self::exact(vec![Span::new(span.start() + start, span.end() - end)], snapshot);
+        Self { rung: found.rung, classes: found.classes.clone(), ..place }
     }
 
     /// One place or several with the same text.
     fn exact(spans: Vec<Span>, snapshot: &Snapshot) -> Self {
         let text = spans.first().map(|span| String::from_utf8_lossy(span.of(snapshot.text())));
-        Self { text: text.map_or(String::new(), |text| canonical(&text).into_owned()), spans }
+        let text = text.map_or(String::new(), |text| canonical(&text).into_owned());
+        Self { text, spans, rung: Rung::Exact, classes: Vec::new() }
     }
 
     fn replace_with(
@@ -144,7 +149,7 @@ impl LiteralPlace {
         let name = format!("edit {edit}");
         let replaced =
             replace_exactly(&name, self.spans.clone(), &self.text, &canonical(new), rules, snapshot)?;
-        Ok(ResolvedEdit { number: edit, ..replaced })
+        Ok(ResolvedEdit { number: edit, rung: self.rung, classes: self.classes.clone(), ..replaced })
     }
 }
 
@@ -184,8 +189,8 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 let line = snapshot.line_of(span.start());
                 sources.inexact.insert(edit, Reason::CannotReindent { line, differences: found.classes });
             } else if differs && is_literal {
+                let place = LiteralPlace::recovered(&canonical(old), &found, span, snapshot);
                 sources.notes.extend(found.notes);
-                let place = LiteralPlace::recovered(&canonical(old), span, snapshot);
                 text.clone_from(&place.text);
                 sources.places.insert(edit, place);
             } else if is_literal {

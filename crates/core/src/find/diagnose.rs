@@ -40,11 +40,12 @@ impl Diagnoser<'_, '_> {
         let snapshot = self.file.snapshot;
         let (old, new) = self.request.texts();
         let offers = Offers { request: self.request, file: self.file };
-        if self.request.place.within.is_some()
-            && let Some(start) = memchr::memmem::find(snapshot.text(), snapshot.needle(&old).as_bytes())
-        {
-            let at = Span::new(start, start + snapshot.needle(&old).len());
-            return Diagnosis::new(Cause::OutsideRange, vec![candidate_at(at, snapshot)]);
+        if let Some(within) = self.request.place.within {
+            let places = places_outside(within, &old, snapshot);
+            if !places.is_empty() {
+                let candidates = places.into_iter().map(|at| candidate_at(at, snapshot)).collect();
+                return Diagnosis::new(Cause::OutsideRange, candidates);
+            }
         }
         if let Recovery::Found(found) = recovery {
             return offers.with_merged(diagnose_recovered(found, snapshot), found);
@@ -163,9 +164,48 @@ impl Diagnoser<'_, '_> {
             };
             let (at, row) = (line..).zip(old.by_ref()).find(differs)?;
             let found = (at <= snapshot.line_count()).then(|| snapshot.line(at).into_owned());
-            Some(Mismatch { line: Some(at), expected: row.text.clone(), found })
+            Some(Mismatch { line: Some(at), expected: row.text.clone(), found, is_removed: false })
         };
-        near.or_else(at_stated).unwrap_or(Mismatch { line: None, expected: first, found: None })
+        near.or_else(at_stated).unwrap_or(Mismatch {
+            line: None,
+            expected: first,
+            found: None,
+            is_removed: false,
+        })
+    }
+}
+
+/// The occurrences of a text that are closest to a range in which it is not, in the order of the file.
+fn places_outside(range: Span, text: &str, snapshot: &Snapshot) -> Vec<Span> {
+    let needle = snapshot.needle(text);
+    if needle.is_empty() {
+        return Vec::new();
+    }
+    let mut closest: Vec<(usize, usize)> = Vec::new();
+    for start in memchr::memmem::find_iter(snapshot.text(), needle.as_bytes()) {
+        let before = range.start().saturating_sub(start + needle.len());
+        let after = start.saturating_sub(range.end());
+        closest.push((before + after, start));
+        if closest.len() > MAX_CANDIDATES {
+            closest.sort_unstable();
+            closest.truncate(MAX_CANDIDATES);
+        }
+    }
+    closest.sort_unstable_by_key(|(_, start)| *start);
+    closest.into_iter().map(|(_, start)| Span::new(start, start + needle.len())).collect()
+}
+
+impl Mismatch {
+    /// The same with the line as the request has it, indentation included, and whether the request removes it.
+    pub(super) fn in_script(self, script: &Script) -> Self {
+        let old = || script.rows.iter().filter(|row| row.is_old());
+        let row = old()
+            .find(|row| row.text == self.expected)
+            .or_else(|| old().find(|row| row.text.trim() == self.expected.trim()));
+        match row {
+            Some(row) => Self { expected: row.text.clone(), is_removed: row.role == Role::Removed, ..self },
+            None => self,
+        }
     }
 }
 
@@ -209,7 +249,7 @@ fn first_difference(script: &Script, alignment: &Alignment, index: &SearchIndex<
         next = line + 1;
         let found = (line <= index.snapshot.line_count()).then(|| index.snapshot.line(line).into_owned());
         if found.as_ref() != Some(&row.text) {
-            return Some(Mismatch { line: Some(line), expected: row.text.clone(), found });
+            return Some(Mismatch { line: Some(line), expected: row.text.clone(), found, is_removed: false });
         }
     }
     None
@@ -240,6 +280,7 @@ fn diagnose_recovered(found: &RecoveredPlace, snapshot: &Snapshot) -> Diagnosis 
         line: Some(difference.line),
         expected: difference.request.clone(),
         found: Some(difference.file.clone()),
+        is_removed: false,
     });
     diagnosis
 }
@@ -306,8 +347,12 @@ impl NearMatches {
     /// Adds how a line of the file differs from the request's only line.
     fn add_difference(&mut self, line: &str, at: Lines, place: &mut Candidate, snapshot: &Snapshot) {
         let (request, file) = (line.to_owned(), snapshot.line(at.start).into_owned());
-        let mismatch =
-            Mismatch { line: Some(at.start), expected: request.clone(), found: Some(file.clone()) };
+        let mismatch = Mismatch {
+            line: Some(at.start),
+            expected: request.clone(),
+            found: Some(file.clone()),
+            is_removed: false,
+        };
         self.mismatch.get_or_insert(mismatch);
         let difference = Difference { class: DifferenceKind::Drift, line: at.start, request, file };
         place.differences.push((&difference).into());

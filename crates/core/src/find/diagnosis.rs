@@ -10,7 +10,7 @@ use crate::path::FilePath;
 use crate::ports::versions::{ChangedBy, VersionSource};
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
-use slipstitch_text::display::truncate_chars;
+use slipstitch_text::display::{join_items, truncate_chars};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -114,6 +114,8 @@ pub struct Mismatch {
     pub expected: String,
     /// The file's line; `None` past the end of the file.
     pub found: Option<String>,
+    /// Whether the request removes its line.
+    pub is_removed: bool,
 }
 
 /// A place that is close to the request.
@@ -255,8 +257,7 @@ impl Diagnosis {
             return self;
         }
         self.read = places.iter().map(|&place| lines_around(place, snapshot)).collect();
-        self.read.sort_by_key(|range| (range.start, range.count));
-        self.read.dedup();
+        self.read = joined(std::mem::take(&mut self.read));
         self
     }
 
@@ -280,6 +281,17 @@ impl Diagnosis {
         self.changed_by.as_ref().map_or(String::new(), |by| format!(" ({by})"))
     }
 
+    /// Where the text is; `only` is the place of the first candidate.
+    fn describe_places(&self, only: &str) -> String {
+        let lines = join_items(self.candidates.iter().map(|candidate| candidate.lines.start));
+        match self.candidates.len() {
+            0 | 1 => format!("it is at {only}"),
+            2 => format!("it is at lines {lines}"),
+            // There may be more, further away.
+            _ => format!("the closest places are at lines {lines}"),
+        }
+    }
+
     pub(super) fn message(&self) -> String {
         let first = self.candidates.first();
         let place = first.map(|candidate| candidate.lines.to_string()).unwrap_or_default();
@@ -295,7 +307,7 @@ impl Diagnosis {
                 format!("no exact match; the closest text is at {place}")
             }
             Cause::NotFound => match &self.mismatch {
-                Some(Mismatch { line: Some(line), expected, found: Some(found) }) => format!(
+                Some(Mismatch { line: Some(line), expected, found: Some(found), .. }) => format!(
                     "the old text was not found in the file: on line {line} the file has `{found}`, you sent `{expected}`"
                 ),
                 _ => "the old text was not found in the file".into(),
@@ -322,7 +334,7 @@ impl Diagnosis {
                 _ => format!("no exact match; {place} is closest{difference}"),
             },
             Cause::OutsideRange => {
-                format!("the old text is not in the given line range; it is at {place}")
+                format!("the old text is not in the given line range; {}", self.describe_places(&place))
             }
             Cause::EchoedLine => format!(
                 "the hunk has a line both as context and as deleted, and the file has it once, at {place}"
@@ -381,9 +393,17 @@ impl Diagnosis {
                     [] => "the file".into(),
                     _ => self.listed_lines_to_read(),
                 };
-                format!(
-                    "If that is the line you mean, send {old} as the file has it; otherwise read {unread} again."
-                )
+                let meant = match &self.candidates[..] {
+                    [] | [_] => "that is the line you mean".to_owned(),
+                    several => {
+                        let lines = join_items(several.iter().map(|candidate| candidate.lines.start));
+                        format!("one of lines {lines} is the one you mean")
+                    }
+                };
+                format!("If {meant}, send {old} as the file has it; otherwise read {unread} again.")
+            }
+            Cause::OutsideRange if self.candidates.len() > 1 => {
+                "Set the range to the lines that contain the one you mean.".into()
             }
             Cause::OutsideRange => {
                 "Widen the range so that it contains the text, or search the whole file.".into()
@@ -412,6 +432,19 @@ impl Diagnosis {
 }
 
 /// Some lines, and a few around them.
+/// Ranges in the order of the file, with those that touch joined into one.
+fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
+    ranges.sort_by_key(|range| (range.start, range.count));
+    let mut out: Vec<Lines> = Vec::new();
+    for range in ranges {
+        match out.last_mut().filter(|last| range.start <= last.start + last.count) {
+            Some(last) => last.count = last.count.max(range.start + range.count - last.start),
+            None => out.push(range),
+        }
+    }
+    out
+}
+
 fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
     let first = start.saturating_sub(READ_CONTEXT).max(1);
     let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);

@@ -14,6 +14,7 @@ use super::limits::{
     MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
     MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
 };
+use super::merge::MergePolicy;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
@@ -155,7 +156,7 @@ fn carry_over(
             is_worth_reading: carried.is_worth_reading(),
             offer: carried.offered_pairs().and_then(|pairs| {
                 let alignment = Alignment::new(&reading.script, &pairs, now);
-                match merge_into(reading, &alignment, now) {
+                match merge_into(reading, &alignment, now, MergePolicy::Careful) {
                     Recovery::Found(place) => Some(Box::new(place)),
                     _ => None,
                 }
@@ -166,7 +167,7 @@ fn carry_over(
     };
     let Some(pairs) = carried.pairs() else { return Some(stale()) };
     let alignment = Alignment::new(&reading.script, &pairs, now);
-    Some(match merge_into(reading, &alignment, now) {
+    Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
             // If every quoted line is still there, the version only confirms the place.
             if pairs.len() < reading.script.anchors().count() || !are_consecutive(&pairs) {

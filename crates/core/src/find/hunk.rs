@@ -161,12 +161,18 @@ impl<'a> HunkFinder<'a> {
             let stated = pending.hunk.line.map(|line| stated_position(pending, line, shift));
             out.push(match self.locate(pending, stated) {
                 Ok(Some(matched)) => {
-                    let first = (matched.rung != Rung::Stated).then_some(matched.start + 1);
-                    shift = offset(pending.hunk, first).unwrap_or(shift);
                     let resolved = self
                         .require_unapplied(pending, matched)
                         .and_then(|()| apply::apply_hunk(pending, matched, self));
-                    resolved.map(|resolved| self.with_offset_note(pending, matched.caveat, first, resolved))
+                    if matched.rung == Rung::Stated {
+                        // Only the hunk before it shows where an insertion without context belongs.
+                        resolved.map(|resolved| self.with_shift_note(pending, matched, shift, resolved))
+                    } else {
+                        let first = Some(matched.start + 1);
+                        shift = offset(pending.hunk, first).unwrap_or(shift);
+                        resolved
+                            .map(|resolved| self.with_offset_note(pending, matched.caveat, first, resolved))
+                    }
                 }
                 Ok(None) => self.resolve_inexact(pending, stated).map(|resolved| {
                     let spans = resolved.spans.first();
@@ -204,6 +210,20 @@ impl<'a> HunkFinder<'a> {
             (pending.hunk.line, first, offset(pending.hunk, first).filter(|offset| *offset != 0 && !is_told))
         {
             resolved.notes.push(apply::offset_note(pending.number, line, first, offset, self.file.run));
+        }
+        resolved
+    }
+
+    /// Notes that an insertion without context was moved as far as the hunk before it.
+    fn with_shift_note(
+        &self,
+        pending: &PendingHunk<'_>,
+        matched: HunkMatch,
+        shift: isize,
+        mut resolved: ResolvedEdit,
+    ) -> ResolvedEdit {
+        if let Some(line) = pending.hunk.line.filter(|_| shift != 0 && pending.hunk.scopes.is_empty()) {
+            resolved.notes.push(apply::shift_note(pending.number, line, matched.start, self.file.run));
         }
         resolved
     }
@@ -296,6 +316,7 @@ impl<'a> HunkFinder<'a> {
         let reading = HunkReading {
             lines: variant.lines.iter().map(|line| (line.role, line.text)).collect(),
             repairs: &[HunkRepair::EchoedLine],
+            file_end: variant.file_end(),
         };
         let without = SearchRequest::of_hunk(request.name.clone(), &[reading], request.place);
         self.misses.offer_without_echo(request, &without).map(Reason::NotFound)
@@ -317,9 +338,13 @@ fn readings<'p>(pending: &'p PendingHunk<'_>) -> Vec<HunkReading<'p>> {
     let as_sent = pending.variants.iter().enumerate().map(|(n, variant)| HunkReading {
         lines: lines(variant),
         repairs: if n == 0 { &[] } else { &[HunkRepair::BareContext] },
+        file_end: variant.file_end(),
     });
-    let repaired =
-        pending.repaired.iter().map(|(variant, repairs)| HunkReading { lines: lines(variant), repairs });
+    let repaired = pending.repaired.iter().map(|(variant, repairs)| HunkReading {
+        lines: lines(variant),
+        repairs,
+        file_end: variant.file_end(),
+    });
     as_sent.chain(repaired).collect()
 }
 

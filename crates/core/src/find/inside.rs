@@ -51,6 +51,7 @@ fn found_verbatim(at: Span, reading: &Reading, new: &str, snapshot: &Snapshot) -
         replacement: Replacement::Text(new.to_owned()),
         differences: Vec::new(),
         percent: None,
+        has_unclear_indent: false,
     })
 }
 
@@ -105,6 +106,7 @@ pub(super) fn find_look_alikes(reading: &Reading, within: Option<Span>, snapshot
                     file: file.into_owned(),
                 }],
                 percent: None,
+                has_unclear_indent: false,
             })
         }
         ref several => Recovery::Ambiguous(several.iter().map(|&at| lines_of_span(at, snapshot)).collect()),

@@ -8,6 +8,7 @@ use super::drift::{self, DriftMatch, Trust};
 use super::evidence;
 use super::file_text::FileText;
 use super::limits::{Budget, MAX_RARE};
+use super::merge::MergePolicy;
 use super::punctuation::{is_distinctive, line_key};
 use super::recovery::{RecoveredPlace, Recovery, merge_into};
 use super::request::{Reading, SearchRequest};
@@ -221,7 +222,12 @@ impl Search<'_> {
 
     /// Merges a reading into a place. A caller that sets a limit to differences also learns the similarity.
     fn merge(&self, reading: &Reading, place: &Alignment) -> Recovery {
-        let mut merged = merge_into(reading, place, self.index);
+        // The modes of a diff say what may differ, and indentation may: the added lines are then as the diff has them.
+        let policy = match self.tolerance {
+            Tolerance::Whitespace | Tolerance::Similar { .. } => MergePolicy::AsSent,
+            Tolerance::Exact | Tolerance::TrailingWhitespace | Tolerance::Recover => MergePolicy::Careful,
+        };
+        let mut merged = merge_into(reading, place, self.index, policy);
         if let Recovery::Found(found) = &mut merged
             && !recovers(self.tolerance)
         {
@@ -238,7 +244,7 @@ impl Search<'_> {
         };
         match drift::find_place(&reading.script, trust, self.index) {
             DriftMatch::One(alignment) if self.ends_right(&alignment) => {
-                merge_into(reading, &alignment, self.index)
+                merge_into(reading, &alignment, self.index, MergePolicy::Careful)
             }
             DriftMatch::None | DriftMatch::One(_) => Recovery::NotFound,
             DriftMatch::Ambiguous(lines) => Recovery::Ambiguous(lines),

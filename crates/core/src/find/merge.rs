@@ -8,7 +8,7 @@ use super::alignment::{Alignment, RowMatch, indent};
 use super::indentation::{IndentSample, Indentation};
 use super::new_depths::NewDepths;
 use super::punctuation::{fold_punctuation, fold_with_offsets, is_distinctive, line_key};
-use super::script::{Role, Script};
+use super::script::{FileEnd, Role, Script};
 use super::search_index::SearchIndex;
 use slipstitch_text::Span;
 
@@ -19,6 +19,8 @@ pub(super) struct Merged {
     pub(super) at: Span,
     /// The replacements: a range of the searchable text and its new canonical text.
     pub(super) parts: Vec<(Range<usize>, String)>,
+    /// Whether added lines have the request's indentation because nothing shows what it should be.
+    pub(super) has_unclear_indent: bool,
 }
 
 impl Merged {
@@ -53,17 +55,34 @@ pub(super) enum Unmergeable {
     AlreadyPresent,
 }
 
+/// What is done with added lines whose place leaves something open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergePolicy {
+    /// They are refused if the shared lines do not show their indentation, and blank ones if they may be there already.
+    Careful,
+    /// They are written as sent, and the caller is told.
+    AsSent,
+}
+
 /// Merges a request into a place.
 pub(super) fn merge(
     script: &Script,
     alignment: &Alignment,
     index: &SearchIndex<'_>,
+    policy: MergePolicy,
 ) -> Result<Merged, Unmergeable> {
-    let changes = Changes::of(script, alignment, index)?;
-    if changes.removed.is_empty() && !changes.added.is_empty() && changes.are_already_present(index) {
+    let changes = Changes::of(script, alignment, index, policy)?;
+    // Beside other blank lines, blank lines prove nothing.
+    let proves_something = policy == MergePolicy::Careful || !changes.adds_blank_lines_only();
+    if changes.removed.is_empty()
+        && !changes.added.is_empty()
+        && proves_something
+        && changes.are_already_present(index)
+    {
         return Err(Unmergeable::AlreadyPresent);
     }
-    Ok(changes.merged(alignment, index).without_last_newline(script, index))
+    let merged = changes.merged(alignment, script.file_end, index);
+    Ok(merged.without_last_newline(script, index))
 }
 
 /// The changes to the lines of the file.
@@ -72,10 +91,17 @@ struct Changes {
     removed: BTreeSet<usize>,
     /// Added lines, by the line they are inserted before.
     added: BTreeMap<usize, Vec<String>>,
+    /// Whether added lines have the request's indentation because nothing shows what it should be.
+    has_unclear_indent: bool,
 }
 
 impl Changes {
-    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Result<Self, Unmergeable> {
+    fn of(
+        script: &Script,
+        alignment: &Alignment,
+        index: &SearchIndex<'_>,
+        policy: MergePolicy,
+    ) -> Result<Self, Unmergeable> {
         let added: Vec<&str> = script
             .rows
             .iter()
@@ -83,7 +109,8 @@ impl Changes {
             .map(|row| indent(&row.text))
             .collect();
         let new_depths = NewDepths::of(script, alignment, index);
-        if new_depths == NewDepths::Undetermined {
+        let is_undetermined = new_depths == NewDepths::Undetermined;
+        if is_undetermined && policy == MergePolicy::Careful {
             return Err(Unmergeable::Indentation);
         }
         let indentation = Indentation::learn(&IndentSample {
@@ -127,9 +154,17 @@ impl Changes {
                         _ if row.blank => row.text.clone(),
                         file => {
                             let indent = indent(&row.text);
-                            let new_indent = indentation
+                            let known = indentation
                                 .apply(indent, first_new == Some(number))
-                                .ok_or(Unmergeable::Indentation)?;
+                                .filter(|_| !is_undetermined);
+                            let new_indent = match (known, policy) {
+                                (Some(known), _) => known,
+                                (None, MergePolicy::Careful) => return Err(Unmergeable::Indentation),
+                                (None, MergePolicy::AsSent) => {
+                                    changes.has_unclear_indent = true;
+                                    indent.to_owned()
+                                }
+                            };
                             let body = &row.text[indent.len()..];
                             let restored = file.and_then(|(removed, line)| {
                                 restore_punctuation(script.rows[removed].text.trim(), body, line.trim())
@@ -144,6 +179,10 @@ impl Changes {
         Ok(changes)
     }
 
+    fn adds_blank_lines_only(&self) -> bool {
+        self.added.values().flatten().all(|line| line.trim().is_empty())
+    }
+
     /// Whether the added lines are already in the file, next to their place.
     fn are_already_present(&self, index: &SearchIndex<'_>) -> bool {
         // Lines such as a single brace occur everywhere and prove nothing.
@@ -154,7 +193,7 @@ impl Changes {
             && self.added.iter().all(|(&at, lines)| is_present_at(at, lines, index))
     }
 
-    fn merged(&self, alignment: &Alignment, index: &SearchIndex<'_>) -> Merged {
+    fn merged(&self, alignment: &Alignment, file_end: FileEnd, index: &SearchIndex<'_>) -> Merged {
         let snapshot = index.snapshot;
         let mut parts = Vec::new();
         let mut points: BTreeSet<usize> = self.added.keys().copied().collect();
@@ -173,35 +212,42 @@ impl Changes {
                 text.extend(self.added.get(&end).into_iter().flatten().map(String::as_str));
             }
             next = end + 1;
-            parts.push(replace_lines(start, end, &text, index));
+            parts.push(replace_lines(start, end, &text, file_end, index));
         }
         let first = snapshot.line_span(alignment.first).start();
         let last = snapshot.line_span(alignment.last).end();
         let (start, end) = parts
             .iter()
             .fold((first, last), |(start, end), (range, _)| (start.min(range.start), end.max(range.end)));
-        Merged { at: Span::new(start, end), parts }
+        Merged { at: Span::new(start, end), parts, has_unclear_indent: self.has_unclear_indent }
     }
 }
 
 /// Replaces the lines from `start` up to, not including, `end`.
-fn replace_lines(start: usize, end: usize, text: &[&str], index: &SearchIndex<'_>) -> (Range<usize>, String) {
+fn replace_lines(
+    start: usize,
+    end: usize,
+    text: &[&str],
+    file_end: FileEnd,
+    index: &SearchIndex<'_>,
+) -> (Range<usize>, String) {
     let snapshot = index.snapshot;
     let from = snapshot.line_span(start).start();
     let to = if end > start { snapshot.line_span(end - 1).end() } else { from };
     let mut lines = text.join("\n");
-    let at_end = to == snapshot.text().len() && !snapshot.ends_with_newline();
-    if text.is_empty() && at_end {
+    let is_end = to == snapshot.text().len();
+    let lacks_newline = is_end && !snapshot.ends_with_newline();
+    if text.is_empty() && lacks_newline && file_end == FileEnd::Kept {
         // The file still has to end without a newline.
         let newline = snapshot.needle("\n").len();
         return (from.saturating_sub(newline)..to, lines);
     }
     if !text.is_empty() {
-        match (at_end, end > start) {
-            // The last line has no newline, so neither does its replacement.
-            (true, true) => {}
-            (true, false) => lines.insert(0, '\n'),
-            (false, _) => lines.push('\n'),
+        if lacks_newline && end == start {
+            lines.insert(0, '\n');
+        }
+        if !is_end || file_end.leaves_newline(lacks_newline) {
+            lines.push('\n');
         }
     }
     (from..to, lines)

@@ -105,7 +105,11 @@ impl<'f, 'a> Misses<'f, 'a> {
             Recovery::AlreadyApplied(lines) => {
                 self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
             }
-            recovery => self.not_found(Diagnoser { request, file: self.file }.diagnose(&recovery)),
+            recovery => {
+                let mut diagnosis = Diagnoser { request, file: self.file }.diagnose(&recovery);
+                diagnosis.mismatch = diagnosis.mismatch.map(|found| found.in_script(request.as_sent()));
+                self.not_found(diagnosis)
+            }
         }
     }
 

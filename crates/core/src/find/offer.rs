@@ -11,7 +11,7 @@ use super::file_text::FileText;
 use super::heading::{block_name, ends_before_change, item_name, names_other_block};
 use super::ladder;
 use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE, MIN_WHOLE_LINE};
-use super::merge::merge;
+use super::merge::{MergePolicy, merge};
 use super::outline::{encloses, row_at_change, rows_around_changes};
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
@@ -55,7 +55,7 @@ impl Offers<'_, '_> {
         };
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
-        let Ok(merged) = merge(script, &alignment, &part) else { return diagnosis };
+        let Ok(merged) = merge(script, &alignment, &part, MergePolicy::Careful) else { return diagnosis };
         if !all_paired || !is_same_block(script, &alignment, &part) {
             return diagnosis;
         }

@@ -50,6 +50,11 @@ fn with_recovery_notes(
             let mut notes =
                 vec![format!("{name} {} via {how} match ({percent}at line {line})", applied(run))];
             notes.extend(differing_lines(name, &found));
+            if found.has_unclear_indent {
+                notes.push(format!(
+                    "{name}: the file does not show how to indent the added lines, so they are indented as in the diff"
+                ));
+            }
             notes
         }
         Tolerance::Exact | Tolerance::Recover => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::alignment::{Alignment, Difference, indent};
 use super::limits::MAX_SHOWN_CHARS;
-use super::merge::{Merged, Unmergeable, merge};
+use super::merge::{MergePolicy, Merged, Unmergeable, merge};
 use super::new_depths::NewDepths;
 use super::request::Reading;
 use super::script::Script;
@@ -29,6 +29,8 @@ pub(super) struct RecoveredPlace {
     pub(super) differences: Vec<Difference>,
     /// The similarity of the lines in percent, if it was computed.
     pub(super) percent: Option<u8>,
+    /// Whether added lines have the request's indentation because nothing shows what it should be.
+    pub(super) has_unclear_indent: bool,
 }
 
 impl RecoveredPlace {
@@ -95,14 +97,19 @@ pub(super) struct StaleQuote {
 }
 
 /// Merges a reading into a place.
-pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &SearchIndex<'_>) -> Recovery {
+pub(super) fn merge_into(
+    reading: &Reading,
+    alignment: &Alignment,
+    index: &SearchIndex<'_>,
+    policy: MergePolicy,
+) -> Recovery {
     let (script, lines) = (&reading.script, alignment.lines());
     let merged = match with_file_indentation(reading, alignment, index) {
-        Some((script, alignment)) => merge(&script, &alignment, index),
-        None => merge(script, alignment, index),
+        Some((script, alignment)) => merge(&script, &alignment, index, policy),
+        None => merge(script, alignment, index, policy),
     };
     match merged {
-        Ok(Merged { at, parts }) => {
+        Ok(Merged { at, parts, has_unclear_indent }) => {
             let differences = alignment.differences(script, index);
             let mut classes: Vec<DifferenceKind> = reading.classes.clone();
             classes.extend(differences.iter().map(|difference| difference.class));
@@ -118,6 +125,7 @@ pub(super) fn merge_into(reading: &Reading, alignment: &Alignment, index: &Searc
                 replacement: Replacement::Parts(parts),
                 differences,
                 percent: None,
+                has_unclear_indent,
             })
         }
         Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),

@@ -1,6 +1,6 @@
 //! What is searched for: the readings of one request, and what is known about its place.
 
-use super::script::Script;
+use super::script::{FileEnd, Script};
 use super::transport::{Interpretation, interpretations};
 use crate::change::DifferenceKind;
 use slipstitch_patch::{HunkRepair, Role};
@@ -65,11 +65,11 @@ impl SearchRequest {
     pub(super) fn of_hunk(name: String, variants: &[HunkReading<'_>], place: PlaceHint) -> Self {
         let mut readings: Vec<Reading> = variants
             .iter()
-            .map(|HunkReading { lines, repairs }| {
+            .map(|HunkReading { lines, repairs, file_end }| {
                 let mut classes: Vec<DifferenceKind> =
                     repairs.iter().map(|&repair| class_of(repair)).collect();
                 classes.dedup();
-                Reading { script: Script::of_lines(lines.iter().copied()), classes, snippet: None }
+                Reading { script: Script::of_lines(lines.iter().copied(), *file_end), classes, snippet: None }
             })
             .collect();
         // Entities damage the lines of a hunk just as any other text. The parser reads all other damage, because it hides
@@ -114,6 +114,7 @@ pub(super) struct HunkReading<'h> {
     pub(super) lines: Vec<(Role, &'h str)>,
     /// The mistakes that the reading assumes.
     pub(super) repairs: &'h [HunkRepair],
+    pub(super) file_end: FileEnd,
 }
 
 fn class_of(repair: HunkRepair) -> DifferenceKind {

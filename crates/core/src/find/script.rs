@@ -25,12 +25,41 @@ impl Row {
     }
 }
 
+impl FileEnd {
+    /// Whether a file whose last line is replaced or followed by another one ends with a newline. A marker that contradicts
+    /// the file says nothing about the new end.
+    pub(super) fn leaves_newline(self, file_lacks_newline: bool) -> bool {
+        match self {
+            Self::Kept => !file_lacks_newline,
+            Self::OfHunk { old_lacks_newline, new_lacks_newline } if file_lacks_newline => {
+                old_lacks_newline && !new_lacks_newline
+            }
+            Self::OfHunk { old_lacks_newline, new_lacks_newline } => old_lacks_newline || !new_lacks_newline,
+        }
+    }
+}
+
 /// The edit script of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) rows: Vec<Row>,
     /// Whether the old text stops before the newline of its last line.
     pub(super) stops_before_newline: bool,
+    pub(super) file_end: FileEnd,
+}
+
+/// What a request says about the newline at the end of the file, if its last line is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileEnd {
+    /// Nothing: a file without one stays without one.
+    Kept,
+    /// It is a hunk. Each line has its own newline, except those that `\ No newline at end of file` follows.
+    OfHunk {
+        /// Whether the marker follows the last old line.
+        old_lacks_newline: bool,
+        /// Whether it follows the last new line.
+        new_lacks_newline: bool,
+    },
 }
 
 impl Script {
@@ -62,19 +91,20 @@ impl Script {
             at = removed.end;
         }
         rows.extend(old[at..].iter().map(|line| Row::new(Role::Context, line)));
-        Self { rows, stops_before_newline }
+        Self { rows, stops_before_newline, file_end: FileEnd::Kept }
     }
 
     /// A script from lines whose roles are known.
-    pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>) -> Self {
-        Self { rows: lines.map(|(role, text)| Row::new(role, text)).collect(), stops_before_newline: false }
+    pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>, file_end: FileEnd) -> Self {
+        let rows = lines.map(|(role, text)| Row::new(role, text)).collect();
+        Self { rows, stops_before_newline: false, file_end }
     }
 
     /// A script of context lines only: the text after the edit.
     pub(super) fn after(&self) -> Self {
         let stays = self.rows.iter().filter(|row| row.role != Role::Removed);
         let rows = stays.map(|row| Row { role: Role::Context, ..row.clone() }).collect();
-        Self { rows, stops_before_newline: self.stops_before_newline }
+        Self { rows, stops_before_newline: self.stops_before_newline, file_end: self.file_end }
     }
 
     /// The row of the first line that is removed or added. Lines above it show which block is meant.

@@ -161,7 +161,8 @@ fn join(
 pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
     let as_operation = |hunk: &Hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)));
     // A hunk that changes nothing needs no place in the file.
-    let is_needed = |hunk: &&Hunk| options.parse_options.strict || !hunk.changes_nothing();
+    let parsed = options.parse_options;
+    let is_needed = |hunk: &&Hunk| parsed.strict || parsed.keep_idle_hunks || !hunk.changes_nothing();
     Ok(match &file.action {
         Action::Create { content, executable } => {
             let content = content.clone();

@@ -23,6 +23,9 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
     let mut out = match (report.status(), report.proposal) {
         (Status::Shown, _) => return plain_text(report).into(),
         (Status::Applied, _) => applied(input),
+        (Status::NoChange, _) if input.tool.name == MOVE_FILE => {
+            format!("No change to {}: source and destination are the same file.", file_argument(input))
+        }
         (Status::NoChange, _) => {
             format!(
                 "No change to {}: old and new content are identical. Nothing was written.",
@@ -84,15 +87,18 @@ fn change(input: &RenderInput<'_>) -> String {
 }
 
 fn mini_diff(input: &RenderInput<'_>) -> String {
-    let (old, new) = match input.tool.name {
+    let (old, new): (String, String) = match input.tool.name {
         EDIT_FILE => (input.argument("old_str").into(), input.argument("new_str").into()),
         // The call contains the whole file, so the changed lines come from the report.
         PROPOSE_FILE_EDIT => (changed('-', input.report), changed('+', input.report)),
         _ => (String::new(), input.argument("content").into()),
     };
     let mut out = String::from("Diff:");
-    push_side('-', &old, &mut out);
-    push_side('+', &new, &mut out);
+    // If only one of them ends with a newline, the edit adds or removes a line break, which shows as an empty line.
+    let breaks_differ =
+        input.tool.name == EDIT_FILE && !new.is_empty() && old.ends_with('\n') != new.ends_with('\n');
+    push_side('-', &old, breaks_differ, &mut out);
+    push_side('+', &new, breaks_differ, &mut out);
     out
 }
 
@@ -104,8 +110,10 @@ fn changed(sign: char, report: &Report) -> String {
     lines.filter_map(|line| line.strip_prefix(sign)).flat_map(|line| [line, "\n"]).collect()
 }
 
-fn push_side(sign: char, text: &str, out: &mut String) {
-    let mut lines = text.lines();
+/// Appends the lines of one side; `last_break_counts` says that a final newline starts another, empty line.
+fn push_side(sign: char, text: &str, last_break_counts: bool, out: &mut String) {
+    let empty = (last_break_counts && text.ends_with('\n')).then_some("");
+    let mut lines = text.lines().chain(empty);
     for line in lines.by_ref().take(MAX_LINES) {
         out.push_str(&format!("\n  {sign} {}", truncate_chars(line, MAX_LINE)));
     }

@@ -79,6 +79,8 @@ impl PatchFile {
             strict: self.strict_validation,
             complete_headers: self.mode == Mode::Strict || self.strict_validation,
             absolute_paths: true,
+            // "Fails on any difference": a hunk that changes nothing has context too.
+            keep_idle_hunks: true,
             ..ParseOptions::default()
         }
     }
@@ -123,7 +125,7 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let patch = with_relative_paths(patch, arguments.roots)?;
     let part = part_for(&target, &patch, &mut warnings)?;
     expect_hunks_for(&target, part)?;
-    let operations = operations(&without_rename(part, &mut warnings), &options)?;
+    let operations = operations(&hunks_only(part, &mut warnings), &options)?;
     let rules = rules(Format::Unified, options.tolerance);
     let run = if fields.dry_run { Run::Dry } else { Run::Real };
     let files = vec![FilePlan { path: target, version: None, operations }];
@@ -227,13 +229,16 @@ fn names<'a>(files: impl Iterator<Item = &'a FilePatch>) -> String {
     names.join(", ")
 }
 
-/// The file section without its rename, because the call names the file.
-fn without_rename(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
+/// The file section without its rename and mode: the call names the file, and headers are informational.
+fn hunks_only(part: &FilePatch, warnings: &mut Vec<String>) -> FilePatch {
     let mut part = part.clone();
-    if let Action::Update { move_to, .. } = &mut part.action
-        && let Some(to) = move_to.take()
-    {
-        warnings.push(format!("Ignored the rename to {to} in the diff: only hunks are applied"));
+    if let Action::Update { move_to, executable, .. } = &mut part.action {
+        let rename = move_to.take().map(|to| format!("rename to {to}"));
+        let mode = executable.take().map(|_| "file mode".to_owned());
+        let ignored = [rename, mode].into_iter().flatten();
+        warnings.extend(
+            ignored.map(|what| format!("Ignored the {what} in the diff: `patch` changes lines only")),
+        );
     }
     part
 }

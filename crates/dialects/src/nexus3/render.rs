@@ -198,6 +198,11 @@ fn explain(failure: &FailureReport, edits: &Edits) -> String {
     let quoted = edits.quoted(edit);
     let all = edits.get(edit)["replace_all"] == true;
     match (failure.reason.topic(), failure.matches) {
+        (Topic::Displaced, Some(times)) if all => format!(
+            "{quoted} appears {} after the previous edits, not as often as in the file before the call. Combine the edits, or \
+             reorder them.",
+            if times == 1 { "1 time".to_owned() } else { format!("{times} times") }
+        ),
         (Topic::Displaced, Some(times)) => {
             format!("{quoted} appears {times} times after the previous edits. Provide more context.")
         }

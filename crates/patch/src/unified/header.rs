@@ -4,7 +4,12 @@ use super::super::PatchError;
 use super::super::source::{error_at, parse_number, syntax_error, truncate};
 use crate::PatchErrorKind;
 
-const EXAMPLE: &str = "Write it as `@@ -12,3 +12,4 @@` (old start and count, new start and count), or write a bare `@@` \
+/// How to write a header where it must be complete.
+pub(crate) const COMPLETE_HINT: &str =
+    "Write it as `@@ -START,COUNT +START,COUNT @@`, with the line numbers of the hunk.";
+
+/// How to write a header.
+pub(crate) const HINT: &str = "Write it as `@@ -12,3 +12,4 @@` (old start and count, new start and count), or write a bare `@@` \
                        to locate the hunk by its context lines.";
 
 /// The start and line count of one side of a hunk.
@@ -43,9 +48,8 @@ pub(crate) fn parse(line: &str, index: usize) -> Result<Header<'_>, PatchError> 
             ..Header::default()
         });
     }
-    let malformed = || {
-        syntax_error(index, format!("the hunk header `{}` is malformed", truncate(line.trim_end())), EXAMPLE)
-    };
+    let malformed =
+        || syntax_error(index, format!("the hunk header `{}` is malformed", truncate(line.trim_end())), HINT);
     let (old, rest) = parse_range(&rest[1..], index)?.ok_or_else(malformed)?;
     let rest = rest.trim_start();
     let Some(rest) = rest.strip_prefix('+') else {
@@ -67,11 +71,7 @@ pub(crate) fn parse(line: &str, index: usize) -> Result<Header<'_>, PatchError> 
 
 /// The error for a header that is not complete; `defect` says what is missing.
 pub(crate) fn incomplete(line: &str, defect: &str, index: usize) -> PatchError {
-    syntax_error(
-        index,
-        format!("the hunk header `{}` {defect}", truncate(line.trim_end())),
-        "Write it as `@@ -START,COUNT +START,COUNT @@`, with the line numbers of the hunk.",
-    )
+    syntax_error(index, format!("the hunk header `{}` {defect}", truncate(line.trim_end())), COMPLETE_HINT)
 }
 
 /// Splits off a closing `@@` at the end; returns the text before it and whether there was one.

@@ -1,12 +1,13 @@
 //! `slipstitch doctor` with interrupted changes in another root, and with editors.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use slipstitch::SqliteJournal;
 use slipstitch::core::ports::journal::{ChangeKind, Journal, Origin, Record};
 
@@ -112,6 +113,11 @@ impl Daemon {
         daemon
     }
 
+    fn signal(&self, name: &str) {
+        let done = Command::new("kill").args([&format!("-{name}"), &self.0.id().to_string()]).status();
+        assert!(done.unwrap().success());
+    }
+
     fn eval(rig: &Rig, expression: &str) -> Option<String> {
         let socket = rig.outside().join("run/emacs/work");
         if !socket.exists() {
@@ -164,6 +170,47 @@ fn emacs_is_found_and_asked_without_emacsclient() {
     let edit = ["edit", "a.txt", "--old", "one", "--new", "two"];
     says(&edit, "`a.txt` has unsaved changes in Emacs (server `work`)");
     assert_eq!(rig.get("a.txt"), "one\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn a_busy_emacs_reloads_if_it_is_free_before_the_program_ends() {
+    let rig = Rig::with("one\n");
+    let daemon = Daemon::start(&rig);
+    let file = Value::from(rig.root().join("a.txt").to_str().unwrap()).to_string();
+    let buffer = format!("(with-current-buffer (find-file-noselect {file} t) (buffer-string))");
+    let text = || Daemon::eval(&rig, &buffer).unwrap();
+    assert_eq!(text(), r#""one\n""#);
+    let start = Instant::now();
+    let (mut old, mut new) = ("one", "two");
+    loop {
+        daemon.signal("STOP");
+        let call = json!({"path": "a.txt", "old_str": old, "new_str": new}).to_string();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_slipstitch"))
+            .env_clear()
+            .env("HOME", rig.outside())
+            .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
+            .env("XDG_RUNTIME_DIR", rig.outside().join("run"))
+            .current_dir(rig.root())
+            .args(["call", "--dialect", "agent-q", "edit_file", &call])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The answer is there, and the program would be gone soon.
+        let mut answer = BufReader::new(program.stdout.take().unwrap()).lines();
+        let warning = answer.find(|line| line.as_ref().unwrap().starts_with("Warning: "));
+        let warning = warning.unwrap().unwrap();
+        assert!(warning.contains("reload it there (M-x revert-buffer)"), "{warning}");
+        std::thread::sleep(Duration::from_millis(300));
+        daemon.signal("CONT");
+        assert!(program.wait().unwrap().success());
+        if text() == format!("\"{new}\\n\"") {
+            break;
+        }
+        // On a busy machine, Emacs may take longer than the program waits.
+        assert!(start.elapsed() < Duration::from_secs(120), "{}", text());
+        (old, new) = (new, old);
+    }
 }
 
 #[test]

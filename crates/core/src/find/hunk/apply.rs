@@ -127,11 +127,7 @@ impl RunText {
         }
         let mut exact = exact_endings;
         if run.to == table.count() && !run.added.is_empty() {
-            let keeps_newline = match table.lacks_final_newline() {
-                true => variant.old_lacks_newline() && !variant.new_lacks_newline(),
-                false => variant.old_lacks_newline() || !variant.new_lacks_newline(),
-            };
-            if !keeps_newline {
+            if !variant.file_end().leaves_newline(table.lacks_final_newline()) {
                 canonical.pop();
                 literal.pop();
                 if literal.ends_with('\r') {
@@ -188,6 +184,15 @@ pub(super) fn offset_note(number: usize, stated: usize, line: usize, offset: isi
     let lines = if offset.abs() == 1 { "line" } else { "lines" };
     format!(
         "Hunk {number} {} at line {line}, not at line {stated} as its header says (offset {offset} {lines})",
+        applied(run)
+    )
+}
+
+/// A note about an insertion without context that is not where its header says.
+pub(super) fn shift_note(number: usize, stated: usize, after: usize, run: Run) -> String {
+    format!(
+        "Hunk {number} {} after line {after}, not after line {stated} as its header says: it has no context, and the hunk \
+         before it is off by as much",
         applied(run)
     )
 }

@@ -3,7 +3,7 @@
 
 use super::line_table::{LineQuery, Nearest, OccurrenceIndex};
 use super::scope::Block;
-use super::{Caveat, HunkFinder, HunkMatch, PendingHunk};
+use super::{Caveat, HunkFinder, HunkMatch, PendingHunk, line_position};
 use crate::change::Rung;
 use crate::find::diagnosis;
 use crate::find::error::Reason;
@@ -90,7 +90,9 @@ impl HunkFinder<'_> {
     fn locate_exact(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let variants = &search.pending.variants;
         let at = |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, caveat };
-        let at_stated = search.stated.and_then(|start| {
+        // If the hunk before it was off, this one may be right all the same.
+        let header = search.pending.hunk.line.map(line_position);
+        let at_stated = search.stated.into_iter().chain(header).find_map(|start| {
             let matches = |variant: &usize| {
                 self.table.has_lines_at(&variants[*variant], start, &self.budget)
                     && self.is_allowed_exactly(search, *variant, start)

@@ -1,5 +1,6 @@
 //! One interpretation of a hunk's text, in lines of the searchable text.
 
+use crate::find::script::FileEnd;
 use slipstitch_patch::{HunkLine, Role};
 
 /// A line of a hunk, without its line ending.
@@ -77,6 +78,14 @@ impl<'h> Variant<'h> {
     /// Whether the last new line is marked as having no newline.
     pub(super) fn new_lacks_newline(&self) -> bool {
         self.new_lines().last().is_some_and(|line| !line.newline)
+    }
+
+    /// What the hunk says about the newline at the end of the file.
+    pub(super) fn file_end(&self) -> FileEnd {
+        FileEnd::OfHunk {
+            old_lacks_newline: self.old_lacks_newline(),
+            new_lacks_newline: self.new_lacks_newline(),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! The model of `agent-q`'s `edit_file`, `propose_file_edit` and their errors.
 //!
+//! Not generated: Emacs (`crates/editors/tests/emacs`), files that cannot be written (`review.rs`), symlinks
+//! (`crates/cli/tests/it/cli/agent_q.rs`), mixed line endings (`newlines.rs`), and the tools of which the document has only names.
+//!
 //! The engine deliberately differs from the document in two points, where the document's reading could change the wrong place: a
 //! text that overlaps itself (`aa` in `aaa`) counts as one match but is refused, and so is a text without any visible character.
 
@@ -83,10 +86,22 @@ fn overlaps_itself(needle: &str, text: &str) -> bool {
     (0..text.len()).filter(starts).count() > count_substring(needle, text)
 }
 
+/// How many lines of a side the mini-diff shows.
+const SHOWN: usize = 10;
+
 /// `generate-mini-diff`.
 fn mini_diff(old: &str, new: &str) -> String {
+    // Whole lines are shown as such; otherwise every line break starts another line.
+    let is_whole = new.is_empty() || (old.ends_with('\n') && new.ends_with('\n'));
     let side = |sign: char, text: &str| -> String {
-        text.lines().map(|line| format!("\n  {sign} {line}")).collect()
+        let body = if is_whole { text.strip_suffix('\n').unwrap_or(text) } else { text };
+        let lines: Vec<&str> = body.split('\n').filter(|_| !text.is_empty()).collect();
+        let shown: String = lines.iter().take(SHOWN).map(|line| format!("\n  {sign} {line}")).collect();
+        match lines.len().saturating_sub(SHOWN) {
+            0 => shown,
+            1 => format!("{shown}\n  {sign} … (1 more line)"),
+            more => format!("{shown}\n  {sign} … ({more} more lines)"),
+        }
     };
     format!("Diff:{}{}", side('-', old), side('+', new))
 }
@@ -106,6 +121,9 @@ impl Model {
             return Expected::Exactly(long);
         }
         // 4. Read the file.
+        if path == "src" {
+            return Expected::Unchanged;
+        }
         let Some(file) = self.files.get_mut(path) else {
             return Expected::StartsWith(format!("Error: File '{path}' not found\n"));
         };
@@ -138,12 +156,16 @@ impl Model {
             return Expected::Unchanged;
         }
         // Escalation: more than 50 lines, or on request.
-        if call.propose || new.lines().count() > 50 {
+        let at = file.text.find(old.as_str()).unwrap_or_default();
+        let starts_line = at == 0 || file.text[..at].ends_with('\n');
+        // A line that is joined with the one after the old text is affected, too.
+        let joins = old.ends_with('\n') && !new.ends_with('\n') && !(new.is_empty() && starts_line);
+        let affected = (old.lines().count() + usize::from(joins)).max(new.lines().count());
+        if call.propose || affected > 50 {
             self.proposals += 1;
             return Expected::StartsWith(format!("Edit to {path} proposed as p{}", self.proposals));
         }
         // 6. to 8. Replace, log, write.
-        let at = file.text.find(old.as_str()).unwrap_or_default();
         let line = file.text[..at].matches('\n').count() + 1;
         file.text.replace_range(at..at + old.len(), new);
         self.log.push((path.clone(), call.description.clone()));
@@ -201,8 +223,16 @@ enum OldText {
     Missing,
 }
 
-const PATHS: [&str; 6] =
-    ["a.lisp", "src/b.lisp", "crlf.txt", "missing.lisp", "../outside.lisp", "/etc/passwd"];
+const PATHS: [&str; 8] = [
+    "a.lisp",
+    "src/b.lisp",
+    "crlf.txt",
+    "long.lisp",
+    "missing.lisp",
+    "../outside.lisp",
+    "/etc/passwd",
+    "src",
+];
 
 fn part(text: &str, start: usize, length: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
@@ -226,6 +256,7 @@ fn text() -> impl Strategy<Value = String> {
 fn step() -> impl Strategy<Value = Step> {
     let old = prop_oneof![
         12 => (0usize..1000, 1usize..12).prop_map(|(start, length)| OldText::Part(start, length)),
+        2 => (0usize..400, 280usize..420).prop_map(|(start, length)| OldText::Part(start, length)),
         2 => (0usize..1000, 1usize..40).prop_map(|(start, length)| OldText::Part(start, length)),
         1 => (0usize..1000, 2usize..12).prop_map(|(start, length)| OldText::OtherBlanks(start, length)),
         1 => text().prop_map(OldText::Other),
@@ -233,16 +264,16 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(OldText::Missing),
     ];
     let new = prop_oneof![
-        12 => text().prop_map(|text| Some(text.lines().take(9).collect::<Vec<_>>().join("\n"))),
+        12 => text().prop_map(|text| Some(text.split_inclusive('\n').take(9).collect())),
         1 => (80usize..120).prop_map(|count| Some("line\n".repeat(count))),
         1 => Just(None),
     ];
-    let file = prop_oneof![12 => 0usize..3, 1 => 3usize..PATHS.len()];
+    let file = prop_oneof![12 => 0usize..4, 1 => 4usize..PATHS.len()];
     let description = proptest::option::of("[A-Z][a-z]{1,9}");
     let edit = (file, old, new, description, prop::bool::weighted(0.05)).prop_map(
         |(file, old, new, description, propose)| Step::Edit { file, old, new, description, propose },
     );
-    let propose = (0usize..4, text()).prop_map(|(file, content)| Step::Propose { file, content });
+    let propose = (0usize..5, text()).prop_map(|(file, content)| Step::Propose { file, content });
     prop_oneof![14 => edit, 1 => propose]
 }
 
@@ -258,7 +289,9 @@ proptest! {
         let (files, journal) = (MemoryWorkspace::default(), MemoryJournal::default());
         let engine = Engine::new(&files, &journal).dialects(slipstitch_dialects::builtin());
         let mut model = Model::default();
-        for (path, text) in PATHS.iter().zip(texts) {
+        // More than 50 lines, so that an edit can remove so many.
+        let long: String = (0..90).map(|number| format!("({number:03})\n")).collect();
+        for (path, text) in PATHS.iter().zip(texts.into_iter().chain([long])) {
             let buffer = Buffer { text, crlf: path.starts_with("crlf") };
             files.put(&FilePath::from_record(path).unwrap(), buffer.on_disk());
             model.files.insert((*path).to_owned(), buffer);

@@ -1,4 +1,7 @@
 //! `edit_file` of the document "Intelligent Editing and Buffer Management".
+//!
+//! Not generated: `old_text` that is blank or overlaps itself (refused here), mixed line endings (`newlines.rs`), other thresholds
+//! and the fallback of phase 1 (fixtures). The document does not give the format of a diff.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -13,10 +16,16 @@ struct Expected {
     file: Option<String>,
 }
 
+/// What the document says of the four modes. `preview_only` is one of its open questions, so only that it writes nothing is
+/// definite.
 fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
     let error = |text: String| Expected { is_success: false, text, file: file.map(str::to_owned) };
     let content = call["content"].as_str().unwrap();
     let path = call["path"].as_str().unwrap();
+    // "Relative path to the file (no absolute paths or traversal)".
+    if path != FILE {
+        return error(String::new());
+    }
     let write = |new: String, text: String| match new.len() > max_file_size {
         true => {
             error(format!("Resulting content size {} bytes exceeds maximum {max_file_size} bytes", new.len()))
@@ -41,7 +50,8 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
                 1 => {
                     let new = old.replacen(old_text, content, 1);
                     let (before, after) = (old.lines().count(), new.lines().count());
-                    if before >= 20 && after < before / 3 {
+                    // "Allow override mechanism if needed (with confirmation)".
+                    if before >= 20 && after < before / 3 && call["confirm_reduction"] != true {
                         return error(format!(
                             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
                              This suggests the edit may be replacing too much content.\n\
@@ -76,6 +86,8 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
     }
 }
 
+const FILE: &str = "dir/file.txt";
+
 fn file(rng: &mut Rng) -> String {
     let count = if rng.bool() { rng.usize(0..8) } else { rng.usize(18..40) };
     let mut out = String::new();
@@ -98,7 +110,19 @@ fn call(rng: &mut Rng, file: &str) -> Value {
     let mode = ["edit", "edit", "edit", "append", "create", "overwrite"][rng.usize(0..6)];
     let lines: Vec<String> = (0..rng.usize(1..4)).map(|number| format!("new {number}")).collect();
     let content = lines.join("\n") + if rng.bool() { "\n" } else { "" };
-    let mut call = json!({"path": "dir/file.txt", "mode": mode, "content": content});
+    let path = match rng.u8(0..60) {
+        0 => "dir",
+        1 => "../file.txt",
+        2 => "/etc/file.txt",
+        3 => "dir/../dir/file.txt",
+        _ => FILE,
+    };
+    let mut call = json!({"path": path, "mode": mode, "content": content});
+    for name in ["preview_only", "confirm_reduction"] {
+        if rng.u8(0..8) == 0 {
+            call[name] = true.into();
+        }
+    }
     if mode == "edit" && rng.u8(0..12) > 0 {
         let lines: Vec<&str> = file.split_inclusive('\n').collect();
         let mut old = match lines.len() {
@@ -161,6 +185,7 @@ fn agrees_with_the_document() {
         let max_file_size = if rng.u8(0..5) == 0 && !crlf { rng.usize(10..200) } else { 10_485_760 };
         let mut sandbox = Sandbox::default();
         sandbox.settings.xzatoma.max_file_size = max_file_size as u64;
+        sandbox.put("dir/other.txt", "other\n");
         if let Some(before) = &before {
             sandbox.put("dir/file.txt", &on_disk(before, crlf));
         }
@@ -168,16 +193,28 @@ fn agrees_with_the_document() {
         let answer = sandbox.call("xzatoma", "edit_file", call.clone());
         let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
         let after = sandbox.text("dir/file.txt");
-        assert_eq!(after, expected.file.as_ref().map(|text| on_disk(text, crlf)), "{context}");
+        let is_preview = call["preview_only"] == true;
+        let unchanged = || before.as_ref().map(|text| on_disk(text, crlf));
+        let written = || expected.file.as_ref().map(|text| on_disk(text, crlf));
+        assert_eq!(after, if is_preview { unchanged() } else { written() }, "{context}");
+        assert_eq!(sandbox.text("dir/other.txt").as_deref(), Some("other\n"), "{context}");
         // Whatever the document says about a call, only a confirmed one replaces most of a longer file.
         let lines = |text: &Option<String>| text.as_ref().map_or(0, |text| text.lines().count());
         let is_wiped = lines(&before) >= 20 && lines(&after) < lines(&before) / 3;
-        assert!(!is_wiped || call["confirm_overwrite"] == true, "{context}");
+        let is_confirmed = call["confirm_overwrite"] == true || call["confirm_reduction"] == true;
+        assert!(!is_wiped || is_confirmed, "{context}");
+        if is_preview {
+            continue;
+        }
         if expected.file == before && expected.is_success {
             continue; // nothing to write; the document does not say how that is answered
         }
         assert_eq!(answer.report.is_success(), expected.is_success, "{context}");
         assert!(answer.text.starts_with(&expected.text), "{context}\nexpected: {}", expected.text);
+        // "Write and generate diff".
+        let is_diff = |text: &str| text.lines().any(|line| line.starts_with(['+', '-']));
+        let shows_diff = expected.is_success && call["path"] == FILE && before.is_some();
+        assert!(!shows_diff || is_diff(&answer.text[expected.text.len()..]), "{context}");
         let first_words: String = expected.text.split(' ').take(2).collect::<Vec<_>>().join(" ");
         *seen.entry(first_words).or_insert(0) += 1;
     }

@@ -7,6 +7,8 @@
 pub(crate) enum Verdict {
     /// It becomes this text.
     Becomes(String),
+    /// It becomes this text, apart from how its added lines are indented.
+    BecomesIndented(String),
     /// Nothing is written.
     Refused,
     /// The specification does not say.
@@ -75,167 +77,19 @@ pub(crate) fn replace(text: &str, edits: &[Edit]) -> (Verdict, Vec<(usize, Probl
     (Verdict::Becomes(now), Vec::new())
 }
 
-/// "Replace lines by line number": whole lines, both ends included; the new text ends with a newline.
+/// "Replace lines by line number": whole lines, both ends included. "Preserves/adds trailing newline correctly": the new
+/// text ends with a newline, except at the end of a file that has none.
 pub(crate) fn replace_lines(text: &str, start: usize, end: Option<usize>, new: &str) -> Verdict {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let end = end.unwrap_or(start);
     if start < 1 || end < start || end > lines.len() {
         return Verdict::Refused;
     }
-    let newline = if new.is_empty() || new.ends_with('\n') { "" } else { "\n" };
-    Verdict::Becomes([&lines[..start - 1].concat(), new, newline, &lines[end..].concat()].concat())
-}
-
-/// The matching strictness of `patch`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Mode {
-    Strict,
-    Tolerant,
-    Fuzzy(f64),
-}
-
-/// A hunk: its first line in the original file, and its lines with their prefixes.
-#[derive(Debug, Clone)]
-pub(crate) struct Hunk {
-    pub(crate) start: usize,
-    pub(crate) lines: Vec<(char, String)>,
-}
-
-impl Hunk {
-    fn side(&self, without: char) -> Vec<&str> {
-        self.lines.iter().filter(|(prefix, _)| *prefix != without).map(|(_, text)| text.as_str()).collect()
+    let mut new = new.to_owned();
+    match (lines[end - 1].ends_with('\n'), new.ends_with('\n')) {
+        (true, false) if !new.is_empty() => new.push('\n'),
+        (false, true) => drop(new.pop()),
+        _ => {}
     }
-
-    pub(crate) fn old_lines(&self) -> Vec<&str> {
-        self.side('+')
-    }
-
-    pub(crate) fn new_lines(&self) -> Vec<&str> {
-        self.side('-')
-    }
-
-    /// Every window of the file whose lines match by a comparison, which gets the prefix of the line too.
-    fn windows(&self, file: &[&str], is_match: impl Fn(char, &str, &str) -> bool) -> Vec<usize> {
-        let old: Vec<&(char, String)> = self.lines.iter().filter(|(prefix, _)| *prefix != '+').collect();
-        let last = (file.len() + 1).saturating_sub(old.len());
-        (0..last)
-            .filter(|&at| {
-                old.iter().zip(&file[at..]).all(|((prefix, line), found)| is_match(*prefix, line, found))
-            })
-            .collect()
-    }
-}
-
-/// A line with each run of whitespace as one blank, and none at the ends.
-fn squeezed(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The number of characters that difflib's `SequenceMatcher` matches in texts of fewer than 200: the longest common
-/// run, the first one in `a` and then in `b`, and the same on both sides of it.
-fn matching(a: &[char], b: &[char]) -> usize {
-    let mut best = (0, 0, 0);
-    for from in 0..a.len() {
-        for to in 0..b.len() {
-            let len = a[from..].iter().zip(&b[to..]).take_while(|(x, y)| x == y).count();
-            if len > best.0 {
-                best = (len, from, to);
-            }
-        }
-    }
-    let (len, from, to) = best;
-    if len == 0 {
-        return 0;
-    }
-    len + matching(&a[..from], &b[..to]) + matching(&a[from + len..], &b[to + len..])
-}
-
-/// `SequenceMatcher(None, a, b).ratio()`; `None` for long texts.
-fn ratio(a: &str, b: &str) -> Option<f64> {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    (b.len() < 200).then(|| 2.0 * matching(&a, &b) as f64 / (a.len() + b.len()) as f64)
-}
-
-/// Where a hunk applies, from 0: `Ok(None)` nowhere, `Err` if the specification leaves it open.
-fn place(hunk: &Hunk, file: &[&str], mode: Mode) -> Result<Option<usize>, ()> {
-    let exact = hunk.windows(file, |_, line, found| line == found);
-    if exact.contains(&(hunk.start - 1)) {
-        return Ok(Some(hunk.start - 1));
-    }
-    if !exact.is_empty() {
-        return Err(());
-    }
-    // "Trailing whitespace: Normalize" is a repair in every mode.
-    let is_match: fn(char, &str, &str) -> bool = match mode {
-        Mode::Strict => |_, line, found| line.trim_end() == found.trim_end(),
-        Mode::Tolerant | Mode::Fuzzy(_) => |_, line, found| squeezed(line) == squeezed(found),
-    };
-    match (hunk.windows(file, is_match)[..].as_ref(), mode) {
-        ([one], _) => Ok(Some(*one)),
-        ([], Mode::Fuzzy(threshold)) => most_similar(hunk, file, threshold),
-        ([], _) => Ok(None),
-        _ => Err(()),
-    }
-}
-
-/// "matches with similarity ≥ threshold". Lines that are removed have to be in the file: see decision 41.
-fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Result<Option<usize>, ()> {
-    let allowed =
-        hunk.windows(file, |prefix, line, found| prefix == ' ' || squeezed(line) == squeezed(found));
-    let old = hunk.old_lines();
-    let mut similar = Vec::new();
-    for at in allowed {
-        let ratio = ratio(&old.join("\n"), &file[at..at + old.len()].join("\n")).ok_or(())?;
-        if ratio >= threshold {
-            similar.push((ratio, at));
-        }
-    }
-    // Another place leaves the best one in doubt unless it differs twice as much and its ratio is lower by 0.02.
-    let best = similar.iter().map(|(ratio, _)| *ratio).fold(0.0, f64::max);
-    let doubtful = (1.0 - 2.0 * (1.0 - best)).min(best - 0.02);
-    let places: Vec<usize> =
-        similar.iter().filter(|(ratio, _)| *ratio >= doubtful).map(|(_, at)| *at).collect();
-    let lines = |at: usize| &file[at..at + old.len()];
-    match places[..] {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        // Of identical places, the line number may choose one.
-        [first, ..] if places.iter().all(|at| lines(*at) == lines(first)) => Err(()),
-        _ => Ok(None),
-    }
-}
-
-/// "Apply hunks with configurable strictness", all or none. Line numbers refer to the original, so that "each hunk
-/// changes line numbers for subsequent hunks" is kept by applying the last one first. The failing hunks are returned too.
-pub(crate) fn patch(text: &str, hunks: &[Hunk], mode: Mode) -> (Verdict, Vec<usize>) {
-    let mut file: Vec<&str> = text.lines().collect();
-    let places: Vec<Result<Option<usize>, ()>> = hunks.iter().map(|hunk| place(hunk, &file, mode)).collect();
-    if places.contains(&Err(())) {
-        return (Verdict::Open, Vec::new());
-    }
-    let failing: Vec<usize> = (1..).zip(&places).filter(|(_, at)| **at == Ok(None)).map(|(n, _)| n).collect();
-    if !failing.is_empty() {
-        return (Verdict::Refused, failing);
-    }
-    let mut placed: Vec<(usize, &Hunk)> =
-        places.into_iter().filter_map(|at| at.ok().flatten()).zip(hunks).collect();
-    if placed.windows(2).any(|two| two[0].0 + two[0].1.old_lines().len() > two[1].0) {
-        return (Verdict::Open, Vec::new());
-    }
-    placed.reverse();
-    for (at, hunk) in placed {
-        let mut from = at;
-        let mut new: Vec<&str> = Vec::new();
-        for (prefix, line) in &hunk.lines {
-            match prefix {
-                '+' => new.push(line),
-                // Context keeps the file's bytes.
-                ' ' => new.push(file[from]),
-                _ => {}
-            }
-            from += usize::from(*prefix != '+');
-        }
-        file.splice(at..from, new);
-    }
-    (Verdict::Becomes(file.iter().map(|line| format!("{line}\n")).collect()), Vec::new())
+    Verdict::Becomes([&lines[..start - 1].concat(), new.as_str(), &lines[end..].concat()].concat())
 }

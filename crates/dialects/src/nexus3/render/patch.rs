@@ -73,6 +73,13 @@ fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
     let mut next = 1;
     for failure in report.failures.iter().take(MAX_FAILURES) {
         let number = failure.edit.unwrap_or(next);
+        // The deletion comes after the last hunk, and is none itself.
+        if failure.reason == Unplaced::ContentDiffers {
+            out.extend(applied_hunks(next, number));
+            out.push(format!("  {}", describe_deletion(path)));
+            next = report.edits + 1;
+            continue;
+        }
         out.extend(applied_hunks(next, number));
         out.extend(explain(number, failure));
         out.extend(removed_line_note(input, failure).map(str::to_owned));
@@ -88,6 +95,14 @@ fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
     out
 }
 
+/// Why a file is not deleted by a diff that leaves some of its lines.
+fn describe_deletion(path: &str) -> String {
+    format!(
+        "The diff deletes {path}, but its hunks do not remove every line. Read the file again and send a diff that removes \
+         all of them; to remove only these, give {path} after `+++` instead of /dev/null."
+    )
+}
+
 /// Lists the hunks from number `from` up to but excluding `to` as applied.
 fn applied_hunks(from: usize, to: usize) -> Option<String> {
     match to.saturating_sub(from) {
@@ -99,9 +114,7 @@ fn applied_hunks(from: usize, to: usize) -> Option<String> {
 
 /// In fuzzy mode, says if it is a removed line that differs: similarity does not help then.
 fn removed_line_note(input: &RenderInput<'_>, failure: &FailureReport) -> Option<&'static str> {
-    let expected = failure.expected.as_deref().filter(|_| failure.reason.topic() == Topic::NoMatch)?;
-    let is_removed = |line: &str| line.strip_prefix('-') == Some(expected);
-    (input.argument("mode") == "fuzzy" && input.argument("diff").lines().any(is_removed))
+    (input.argument("mode") == "fuzzy" && failure.is_removed_line)
         .then_some("    The diff removes this line, so it must match the file whatever the threshold is.")
 }
 

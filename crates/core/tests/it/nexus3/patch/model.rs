@@ -1,0 +1,255 @@
+//! What the specification says about `patch`: lists of lines, no engine.
+
+use crate::nexus3::model::Verdict;
+
+/// The matching strictness of `patch`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Mode {
+    Strict,
+    Tolerant,
+    Fuzzy(f64),
+}
+
+/// A hunk: its first line in the original file, and its lines with their prefixes.
+#[derive(Debug, Clone)]
+pub(crate) struct Hunk {
+    pub(crate) start: usize,
+    pub(crate) lines: Vec<(char, String)>,
+    /// Whether `\ No newline at end of file` follows the last old and the last new line.
+    pub(crate) markers: Markers,
+}
+
+/// Which sides of a hunk end without a newline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Markers {
+    pub(crate) old: bool,
+    pub(crate) new: bool,
+}
+
+impl Hunk {
+    fn side(&self, without: char) -> Vec<&str> {
+        self.lines.iter().filter(|(prefix, _)| *prefix != without).map(|(_, text)| text.as_str()).collect()
+    }
+
+    pub(crate) fn old_lines(&self) -> Vec<&str> {
+        self.side('+')
+    }
+
+    pub(crate) fn new_lines(&self) -> Vec<&str> {
+        self.side('-')
+    }
+
+    /// Every window of the file whose lines match by a comparison, which gets the prefix of the line too.
+    fn windows(&self, file: &[&str], is_match: impl Fn(char, &str, &str) -> bool) -> Vec<usize> {
+        let old: Vec<&(char, String)> = self.lines.iter().filter(|(prefix, _)| *prefix != '+').collect();
+        let last = (file.len() + 1).saturating_sub(old.len());
+        (0..last)
+            .filter(|&at| {
+                old.iter().zip(&file[at..]).all(|((prefix, line), found)| is_match(*prefix, line, found))
+            })
+            .collect()
+    }
+}
+
+/// A line with each run of whitespace as one blank, and none at the ends.
+fn squeezed(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The number of characters that difflib's `SequenceMatcher` matches in texts of fewer than 200: the longest common
+/// run, the first one in `a` and then in `b`, and the same on both sides of it.
+fn matching(a: &[char], b: &[char]) -> usize {
+    let mut best = (0, 0, 0);
+    for from in 0..a.len() {
+        for to in 0..b.len() {
+            let len = a[from..].iter().zip(&b[to..]).take_while(|(x, y)| x == y).count();
+            if len > best.0 {
+                best = (len, from, to);
+            }
+        }
+    }
+    let (len, from, to) = best;
+    if len == 0 {
+        return 0;
+    }
+    len + matching(&a[..from], &b[..to]) + matching(&a[from + len..], &b[to + len..])
+}
+
+/// `SequenceMatcher(None, a, b).ratio()`; `None` for long texts.
+fn ratio(a: &str, b: &str) -> Option<f64> {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    (b.len() < 200).then(|| 2.0 * matching(&a, &b) as f64 / (a.len() + b.len()) as f64)
+}
+
+/// Where a hunk applies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Place {
+    Nowhere,
+    /// The specification does not say.
+    Open,
+    /// At this line, from 0, where its lines are exactly.
+    Exact(usize),
+    /// Where they differ in whitespace only.
+    Whitespace(usize),
+    /// Where they are similar.
+    Similar(usize, f64),
+}
+
+impl Place {
+    fn at(self) -> Option<usize> {
+        match self {
+            Self::Nowhere | Self::Open => None,
+            Self::Exact(at) | Self::Whitespace(at) | Self::Similar(at, _) => Some(at),
+        }
+    }
+}
+
+/// A call, apart from where its diff comes from and how it is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) hunks: Vec<Hunk>,
+    pub(crate) mode: Mode,
+    pub(crate) strict_validation: bool,
+}
+
+/// `is_shifted` says that a hunk before it is not where its header says: what that means for this one is left open.
+fn place(hunk: &Hunk, file: &[&str], request: &Request, is_shifted: bool) -> Place {
+    if is_shifted && hunk.old_lines().is_empty() {
+        return Place::Open;
+    }
+    if hunk.old_lines().is_empty() {
+        // `@@ -5,0 +6,2 @@` inserts after line 5.
+        return if hunk.start <= file.len() { Place::Exact(hunk.start) } else { Place::Open };
+    }
+    let exact = hunk.windows(file, |_, line, found| line == found);
+    // Blank lines are everywhere, so elsewhere they prove nothing.
+    let is_blank = hunk.old_lines().iter().all(|line| line.trim().is_empty());
+    match exact[..] {
+        [_, _, ..] if is_shifted => return Place::Open,
+        _ if exact.contains(&(hunk.start - 1)) => return Place::Exact(hunk.start - 1),
+        _ if is_blank => return Place::Open,
+        [one] => return Place::Exact(one),
+        [] => {}
+        _ => return Place::Open,
+    }
+    let is_match: fn(char, &str, &str) -> bool = match request.mode {
+        // "Trailing whitespace: Normalize" is a repair, which `strict_validation` disables.
+        Mode::Strict if request.strict_validation => return Place::Nowhere,
+        Mode::Strict => |_, line, found| line.trim_end() == found.trim_end(),
+        Mode::Tolerant | Mode::Fuzzy(_) => |_, line, found| squeezed(line) == squeezed(found),
+    };
+    match (hunk.windows(file, is_match)[..].as_ref(), request.mode) {
+        ([one], _) => Place::Whitespace(*one),
+        ([], Mode::Fuzzy(threshold)) => most_similar(hunk, file, threshold),
+        ([], _) => Place::Nowhere,
+        _ => Place::Open,
+    }
+}
+
+/// "matches with similarity ≥ threshold". Lines that are removed have to be in the file: see decision 41.
+fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Place {
+    let allowed =
+        hunk.windows(file, |prefix, line, found| prefix == ' ' || squeezed(line) == squeezed(found));
+    let old = hunk.old_lines();
+    let mut similar = Vec::new();
+    for at in allowed {
+        let Some(ratio) = ratio(&old.join("\n"), &file[at..at + old.len()].join("\n")) else {
+            return Place::Open;
+        };
+        if ratio >= threshold {
+            similar.push((ratio, at));
+        }
+    }
+    // Another place leaves the best one in doubt unless it differs twice as much and its ratio is lower by 0.02.
+    let best = similar.iter().map(|(ratio, _)| *ratio).fold(0.0, f64::max);
+    let doubtful = (1.0 - 2.0 * (1.0 - best)).min(best - 0.02);
+    let places: Vec<usize> =
+        similar.iter().filter(|(ratio, _)| *ratio >= doubtful).map(|(_, at)| *at).collect();
+    let lines = |at: usize| &file[at..at + old.len()];
+    match places[..] {
+        [] => Place::Nowhere,
+        [one] => Place::Similar(one, best),
+        // Of identical places, the line number may choose one.
+        [first, ..] if places.iter().all(|at| lines(*at) == lines(first)) => Place::Open,
+        _ => Place::Nowhere,
+    }
+}
+
+/// "Apply hunks with configurable strictness", all or none. Line numbers refer to the original, so that "each hunk
+/// changes line numbers for subsequent hunks" is kept by applying the last one first. The places are returned too.
+pub(crate) fn patch(text: &str, request: &Request) -> (Verdict, Vec<Place>) {
+    let file: Vec<&str> = text.lines().collect();
+    let mut places = Vec::new();
+    let mut is_shifted = false;
+    for hunk in &request.hunks {
+        let place = place(hunk, &file, request, is_shifted);
+        is_shifted |= place.at() != Some(hunk.start.saturating_sub(1));
+        places.push(place);
+    }
+    let verdict = if places.contains(&Place::Open) {
+        Verdict::Open
+    } else if places.contains(&Place::Nowhere) {
+        Verdict::Refused
+    } else {
+        apply(text, &request.hunks, &places)
+    };
+    (verdict, places)
+}
+
+/// The text with hunks at their places.
+fn apply(text: &str, hunks: &[Hunk], places: &[Place]) -> Verdict {
+    let mut file: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let count = file.len();
+    let lacks_newline = !text.is_empty() && !text.ends_with('\n');
+    let mut placed: Vec<(usize, &Hunk)> = places.iter().filter_map(|place| place.at()).zip(hunks).collect();
+    if placed.windows(2).any(|two| two[0].0 + two[0].1.old_lines().len() > two[1].0) {
+        return Verdict::Open;
+    }
+    placed.reverse();
+    let is_shifted =
+        placed.iter().any(|(at, hunk)| differs_in_indent(hunk, &file[*at..*at + hunk.old_lines().len()]));
+    for (at, hunk) in placed {
+        let end = at + hunk.old_lines().len();
+        // What a marker says about a file that is not like that is left open.
+        if (hunk.markers.old && !(end == count && lacks_newline)) || (hunk.markers.new && end != count) {
+            return Verdict::Open;
+        }
+        let mut from = at;
+        let mut new: Vec<String> = Vec::new();
+        for (prefix, line) in &hunk.lines {
+            match prefix {
+                '+' => new.push(format!("{line}\n")),
+                // Context keeps the file's bytes.
+                ' ' => new.push(file[from].clone()),
+                _ => {}
+            }
+            from += usize::from(*prefix != '+');
+        }
+        let is_added =
+            hunk.lines.iter().rfind(|(prefix, _)| *prefix != '-').is_some_and(|line| line.0 == '+');
+        // Without a marker, the end of the file stays as it is.
+        let lacks = hunk.markers.new || (lacks_newline && !hunk.markers.old);
+        if let Some(last) = new.last_mut().filter(|_| end == count && is_added && lacks) {
+            last.pop();
+        }
+        file.splice(at..end, new);
+    }
+    // A last line that others follow now needs its newline.
+    let last = file.len().saturating_sub(1);
+    for line in file.iter_mut().take(last).filter(|line| !line.ends_with('\n')) {
+        line.push('\n');
+    }
+    if is_shifted {
+        return Verdict::BecomesIndented(file.concat());
+    }
+    Verdict::Becomes(file.concat())
+}
+
+/// Whether an old line of a hunk is indented otherwise than the file's. Its added lines may then be, too.
+fn differs_in_indent(hunk: &Hunk, window: &[String]) -> bool {
+    let indent = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
+    hunk.old_lines()
+        .iter()
+        .zip(window)
+        .any(|(line, found)| !line.trim().is_empty() && indent(line) != indent(found.trim_end_matches('\n')))
+}
