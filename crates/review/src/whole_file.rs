@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use slipstitch::Workspace;
+use slipstitch::core::change::{Base, FileChange};
 use slipstitch::core::find::enclosing_item;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::ports::journal::StoredProposal;
@@ -12,22 +13,32 @@ const PART_LINES: usize = 400;
 
 /// The text of a file as a proposal was made for it, if it is known.
 #[derive(Debug)]
-pub(crate) struct FileBefore(Option<String>);
+pub(crate) struct FileBefore {
+    text: Option<String>,
+    can_be_shown: bool,
+}
 
 impl FileBefore {
     pub(crate) fn read(workspace: &Workspace, found: &StoredProposal, path: &FilePath) -> Self {
         let file = found.proposal.files.iter().find(|file| file.path == *path);
-        Self(file.and_then(|file| workspace.text_before(found, file)))
+        let text = file.and_then(|file| workspace.text_before(found, file));
+        Self { can_be_shown: text.is_some(), text }
     }
 
-    /// Whether the whole file can be shown.
-    pub(crate) fn is_known(&self) -> bool {
-        self.0.is_some()
+    /// A file that is not read yet. If there was one, it probably can be.
+    pub(crate) fn unread(found: &StoredProposal, path: &FilePath) -> Self {
+        let is_this = |file: &&FileChange| file.path == *path && matches!(file.base, Base::Content(_));
+        Self { can_be_shown: found.proposal.files.iter().any(|file| is_this(&file)), text: None }
+    }
+
+    /// Whether the whole file can be shown, as far as is known.
+    pub(crate) fn can_be_shown(&self) -> bool {
+        self.can_be_shown
     }
 
     /// The lines that name the items around hunks, one for each hunk. If the file is not known, the hunk's own lines must do.
     pub(crate) fn items_around<'a>(&'a self, diffs: &[&'a str]) -> Vec<Option<&'a str>> {
-        let lines: Option<Vec<&str>> = self.0.as_deref().map(|text| text.lines().collect());
+        let lines: Option<Vec<&str>> = self.text.as_deref().map(|text| text.lines().collect());
         let item = |diff: &&'a str| {
             let change = FirstChange::of(diff)?;
             let above = lines.as_ref().and_then(|lines| lines.get(..change.line - 1));
@@ -38,7 +49,7 @@ impl FileBefore {
 
     /// All lines of the file as diffs without gaps, in parts. `None` if the file is not known or the diff is for another text.
     pub(crate) fn parts(&self, diff: &str) -> Option<Vec<String>> {
-        let lines = all_lines(self.0.as_deref()?, diff)?;
+        let lines = all_lines(self.text.as_deref()?, diff)?;
         let mut parts = Vec::new();
         let (mut old, mut new) = (1, 1);
         let mut rest = &lines[..];
@@ -143,18 +154,22 @@ mod tests {
     const BEFORE: &str = "class A:\n    def f(self):\n        a = 1\n        b = 2\n        c = 3\n\n    def g(self):\n        pass";
     const DIFF: &str = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -4,2 +4,2 @@\n         b = 2\n-        c = 3\n+        c = 4\n";
 
+    fn file(text: Option<&str>) -> FileBefore {
+        FileBefore { text: text.map(str::to_owned), can_be_shown: text.is_some() }
+    }
+
     fn known() -> FileBefore {
-        FileBefore(Some(BEFORE.into()))
+        file(Some(BEFORE))
     }
 
     #[test]
     fn hunks_are_named_after_the_item_around_them() {
         assert_eq!(known().items_around(&[DIFF]), [Some("def f(self):")]);
-        assert_eq!(FileBefore(None).items_around(&[DIFF]), [None], "its own lines do not say it");
+        assert_eq!(file(None).items_around(&[DIFF]), [None], "its own lines do not say it");
         let insertion = "@@ -7,0 +8 @@\n+        return 1\n";
         assert_eq!(known().items_around(&[insertion]), [Some("def g(self):")]);
         let created = "new file mode 100644\n@@ -0,0 +1 @@\n+x\n";
-        assert_eq!(FileBefore(None).items_around(&[created, "rename to b\n"]), [None, None]);
+        assert_eq!(file(None).items_around(&[created, "rename to b\n"]), [None, None]);
     }
 
     #[test]
@@ -171,15 +186,15 @@ mod tests {
         assert!(
             parts[0].contains("+        c = 4\n") && parts[0].ends_with("\\ No newline at end of file\n")
         );
-        assert_eq!(FileBefore(Some("other\n".into())).parts(DIFF), None, "the diff is for another text");
-        assert_eq!(FileBefore(None).parts(DIFF), None);
+        assert_eq!(file(Some("other\n")).parts(DIFF), None, "the diff is for another text");
+        assert_eq!(file(None).parts(DIFF), None);
     }
 
     #[test]
     fn long_files_come_in_parts_that_split_no_change() {
         let before: String = (1..=1000).map(|line| format!("{line}\n")).collect();
         let changed: String = (398..=405).map(|line| format!("-{line}\n+x{line}\n")).collect();
-        let parts = FileBefore(Some(before)).parts(&format!("@@ -398,8 +398,8 @@\n{changed}")).unwrap();
+        let parts = file(Some(&before)).parts(&format!("@@ -398,8 +398,8 @@\n{changed}")).unwrap();
         assert_eq!(first_changed_part(&parts), 0);
         assert!(
             parts[0].contains("+x405\n") && parts[1].starts_with("@@ -406 +406 @@\n 406\n"),

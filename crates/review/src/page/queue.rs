@@ -23,6 +23,8 @@ const MAX_LISTED: usize = 200;
 const MAX_DECIDED: usize = 12;
 /// How many lines of diffs are drawn at once; other hunks are loaded when they come into view.
 const MAX_LINES: usize = 600;
+/// How many files are read to say which item a hunk is in. The others' hunks must do with their own lines.
+const MAX_FILES_READ: usize = 10;
 /// How many lines a hunk may have to be loaded without being asked for.
 const MAX_AUTO_LINES: usize = 400;
 
@@ -259,11 +261,14 @@ fn files(workspace: &Workspace, found: &StoredProposal) -> Markup {
     let hunks = found.proposal.hunks();
     let mut lines_left = MAX_LINES;
     let mut drawn = Vec::new();
-    for group in hunks.chunk_by(|one, other| one.path == other.path) {
+    for (index, group) in hunks.chunk_by(|one, other| one.path == other.path).enumerate() {
         let text = |hunk: &ProposalHunk| found.proposal.hunk_diff(hunk);
         let counts: Vec<(usize, usize)> = group.iter().map(|hunk| count_lines(text(hunk))).collect();
         let path = visible(group[0].path.as_str());
-        let before = FileBefore::read(workspace, found, &group[0].path);
+        let before = match index < MAX_FILES_READ {
+            true => FileBefore::read(workspace, found, &group[0].path),
+            false => FileBefore::unread(found, &group[0].path),
+        };
         let items = before.items_around(&group.iter().map(text).collect::<Vec<_>>());
         drawn.push(html! {
             section.file aria-label=(path) {
@@ -272,7 +277,7 @@ fn files(workspace: &Workspace, found: &StoredProposal) -> Markup {
                     @for note in file_notes(text(&group[0])) { span.tag { (visible(&note)) } }
                     span.plus { "+" (counts.iter().map(|count| count.0).sum::<usize>()) }
                     span.minus { "−" (counts.iter().map(|count| count.1).sum::<usize>()) }
-                    @if before.is_known() { a.whole href={ "/review/" (found.id) "/file/" (group[0].number) } { "Whole file " kbd { "w" } } }
+                    @if before.can_be_shown() { a.whole href={ "/review/" (found.id) "/file/" (group[0].number) } { "Whole file " kbd { "w" } } }
                     button.layout type="button" hidden { "Unified " kbd { "x" } }
                 }
                 @for (hunk, item) in group.iter().zip(items) { (hunk_section(found, hunk, item, &mut lines_left)) }
