@@ -2,7 +2,7 @@
 //
 // Screenshots are written to target/review-screenshots. CHROMIUM is the browser to use.
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import axe from "axe-core";
 import { chromium } from "playwright-core";
@@ -54,7 +54,7 @@ class Review {
     fs.writeFileSync(path.join(settings, "config.toml"), RULES);
     review.state = path.join(review.root.outside, "state");
     if (options.passphrase) review.setPassphrase(options.passphrase);
-    review.url = await review.serve();
+    if (!options.isUnattended) review.url = await review.serve();
     review.client = await review.connect(options.agent ?? "claude-code");
     return review;
   }
@@ -173,7 +173,7 @@ async function hunksAndHistory() {
   await page.keyboard.press("Escape");
   await look(page, "decided-by-hunk");
   await page.keyboard.press("Enter");
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   await look(page, "decision");
   const told = await answer;
   check(told.includes("Keep 30 s: the proxy cuts at 60.") && told.includes("hunk 1"), `the call gets the reason: ${told}`);
@@ -207,13 +207,13 @@ async function twoProposalsAndConflict() {
   const second = review.edit({ path: "a.txt", old_text: "seven", new_text: "7" }, "Seventh line", other);
   await page.locator("aside").getByRole("link", { name: /Seventh line/ }).waitFor();
   await page.keyboard.press("A");
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   check((await first).includes("was accepted") && review.root.read("a.txt").startsWith("one\n2\n"), "the first is applied");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Seventh line" }).waitFor();
   await look(page, "carried-over");
   await page.keyboard.press("A");
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   await second;
   check(review.root.read("a.txt") === "one\n2\nthree\nfour\nfive\nsix\n7\neight\n", "both are applied");
   // A conflict shows both sides, and nothing is written.
@@ -229,7 +229,7 @@ async function twoProposalsAndConflict() {
   check(review.root.read("a.txt").includes("FOUR"), "nothing is written");
   await page.fill("#reason", "It changed meanwhile.");
   await page.getByRole("button", { name: /Reject all/ }).click();
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   check((await third).includes("It changed meanwhile."), "the agent gets the reason");
   await other.close();
   await review.close();
@@ -248,7 +248,7 @@ async function smallDarkAndHostile() {
   check(await page.locator("main script, main img, aside img").count() === 0, "no element comes from the agent");
   await page.fill("#reason", bad);
   await page.getByRole("button", { name: /Reject all/ }).tap();
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   await look(page, "phone-decided");
   await answer;
   await page.goto(new URL("/history", page.url()).href);
@@ -270,7 +270,7 @@ async function passphrase() {
   await page.getByLabel("Deciding needs the review passphrase").fill("open sesame");
   await page.getByRole("button", { name: "Unlock" }).click();
   await page.getByRole("button", { name: /Accept all/ }).click();
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor();
   await answer;
   check(review.root.read("a.txt") === "1\n", "accepted after the passphrase");
   await review.close();
@@ -305,6 +305,78 @@ async function foreignSite() {
   await review.close();
 }
 
+/** The page beside a server over HTTP: the call over HTTP waits for the decision on the page. */
+async function besideHttpServer() {
+  const review = await Review.start({ "a.txt": "one\n" });
+  const args = review.root.serverArgs("--http", "127.0.0.1:0", "--no-token", "--review");
+  const server = spawn(program, args, { env: review.root.env(), stdio: ["ignore", "ignore", "pipe"] });
+  const [page, mcp] = await new Promise((resolve, reject) => {
+    let output = "";
+    server.on("exit", () => reject(new Error(`the server did not start: ${output}`)));
+    server.stderr.on("data", (data) => {
+      output += data;
+      const found = [/review page: (\S+)\n/, /listening on (\S+)\n/].map((pattern) => output.match(pattern)?.[1]);
+      if (found.every(Boolean)) resolve(found);
+    });
+  });
+  server.removeAllListeners("exit");
+  const client = new Client({ name: "over-http", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
+  const shown = await open({ url: page });
+  const answer = review.edit({ path: "a.txt", old_text: "one", new_text: "1" }, "Use digits", client);
+  await shown.getByRole("heading", { name: "Use digits" }).waitFor();
+  await shown.getByText("over-http").first().waitFor();
+  await shown.keyboard.press("A");
+  await shown.getByText("The agent gets this answer").waitFor();
+  check((await answer).includes("was accepted by review page"), await answer);
+  check(review.root.read("a.txt") === "1\n", "it is written");
+  check((await fetch(mcp.replace("/mcp", "/review"))).status === 404, "the page is not at the server's own address");
+  await client.close();
+  server.kill("SIGINT");
+  await review.close();
+}
+
+/** A file that is longer than what is drawn at once, and choices that outlive a look at it. */
+async function wholeFile() {
+  const lines = [...Array(1200).keys()].map((line) => `def f${line}():\n    return ${line}\n`).join("");
+  const review = await Review.start({ "long.py": lines, "b.txt": "x\n" });
+  const page = await open(review);
+  const answer = review.edit({ path: "long.py", edits: [
+    { old_text: "    return 700\n", new_text: "    return 7000\n" },
+    { old_text: "    return 900\n", new_text: "    return 9000\n" },
+  ] }, "Larger numbers");
+  await page.getByRole("heading", { name: "Larger numbers" }).waitFor();
+  await page.locator(".hh").getByText("def f700()").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("r");
+  await page.keyboard.press("c");
+  await page.keyboard.type("Too large.");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("w");
+  await page.getByText("All lines of the file").waitFor();
+  await page.locator(".row").getByText("return 7000").first().waitFor();
+  await look(page, "whole-file");
+  const drawn = await page.locator(".row").count();
+  check(drawn < 2000, `not everything is in the document at once: ${drawn}`);
+  await page.getByRole("link", { name: "Show the lines above" }).click();
+  await page.locator(".row").getByText("def f500()").first().waitFor();
+  await page.evaluate("document.querySelector('main').scrollTo(0, 1e7)");
+  await page.locator(".row").getByText("return 9000").first().waitFor();
+  await page.keyboard.press("w");
+  await page.getByText("1 rejected · 1 open").waitFor();
+  check(await page.inputValue("#reason-1") === "Too large.", "the choices are kept");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("a");
+  await page.keyboard.press("Enter");
+  await page.getByText("The agent gets this answer").waitFor();
+  check((await answer).includes("Too large."), await answer);
+  const text = review.root.read("long.py");
+  check(text.includes("return 700\n") && text.includes("return 9000\n"), "one hunk of two");
+  await review.close();
+}
+
 /** 5,000 changed lines in 50 files. */
 async function large() {
   const files = {};
@@ -324,15 +396,56 @@ async function large() {
   check(rows < 4000, `not everything is in the document at once: ${rows}`);
   await page.evaluate("document.querySelector('main').scrollTo(0, 1e7)");
   await page.locator("#hunk-50 .row").first().waitFor();
-  console.log(`review page: 5,000 changed lines in 50 files opened in ${opened} ms (debug build), ${rows} rows drawn at first`);
+  console.log(`review page: 5,000 changed lines in 50 files opened in ${opened} ms, ${rows} rows drawn at first`);
+  // Frames while somebody scrolls through it, 120 pixels at a time, as a wheel does.
+  const frames = await page.evaluate(async () => {
+    const main = document.querySelector("main");
+    const took = [];
+    for (let y = 0; y < Math.min(main.scrollHeight, 9_000); y += 120) {
+      const begin = performance.now();
+      main.scrollTo(0, y);
+      await new Promise(requestAnimationFrame);
+      took.push(performance.now() - begin);
+    }
+    return took.sort((a, b) => a - b);
+  });
+  const frame = (share) => frames[Math.floor((frames.length - 1) * share)].toFixed(0);
+  console.log(`review page: a step of scrolling takes ${frame(0.5)} ms (median), ${frame(0.99)} ms (1 in 100)`);
   await page.keyboard.press("A");
-  await page.getByText("The agent is told").waitFor();
+  await page.getByText("The agent gets this answer").waitFor({ timeout: 60_000 }); // A debug build writes 50 files.
   await answer;
   check(review.root.read("src/file49.py").includes("new"), "all files are written");
   await review.close();
 }
 
-for (const test of [hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, foreignSite, large]) {
+/** How long 2,000 waiting proposals take to be listed. Not a test: run it by its name, with a release build as SLIPSTITCH. */
+async function measureQueue() {
+  const review = await Review.start({ "a.txt": [...Array(2000).keys()].map((line) => `line ${line}\n`).join("") }, { isUnattended: true });
+  for (let line = 0; line < 2000; line++) await review.edit({ path: "a.txt", old_text: `line ${line}\n`, new_text: `Line ${line}\n` }, `Line ${line}`);
+  const best = (times) => Math.min(...times).toFixed(0);
+  const list = () => {
+    const begin = performance.now();
+    const args = ["--state-dir", review.state, "--root", review.root.path, "review", "list"];
+    const done = spawnSync(program, args, { env: review.root.env(), maxBuffer: 1 << 28 });
+    check(done.stdout.toString().split("\n").length > 2000, "all are listed");
+    return performance.now() - begin;
+  };
+  console.log(`2,000 proposals: \`review list\` takes ${best([list(), list(), list(), list(), list()])} ms (best of 5)`);
+  review.url = await review.serve();
+  const page = await open(review);
+  const times = [];
+  for (let run = 0; run < 5; run++) {
+    const begin = performance.now();
+    await page.goto(new URL("/review", page.url()).href);
+    await page.getByText("Waiting · 2000").waitFor();
+    times.push(performance.now() - begin);
+  }
+  console.log(`2,000 proposals: the page opens in ${best(times)} ms (best of 5)`);
+  await review.close();
+}
+
+const measurements = [measureQueue];
+for (const test of [...measurements.filter((test) => process.argv[2] === test.name), hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, foreignSite, besideHttpServer, wholeFile, large]) {
   if (process.argv[2] && process.argv[2] !== test.name) continue;
   try {
     await test();

@@ -8,6 +8,7 @@ use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
 use slipstitch::core::report::Report;
+use slipstitch::os_path::{path_to_text, text_to_path};
 
 use crate::error::CommandError;
 use crate::global::Global;
@@ -30,7 +31,7 @@ impl FileSet {
     ) -> Result<Self, CommandError> {
         let mut set = Self::default();
         for text in arguments {
-            let exists = || Path::new(text).symlink_metadata().is_ok();
+            let exists = || text_to_path(text).symlink_metadata().is_ok();
             if !is_glob(text) || exists() {
                 set.named.push(global.file(text, workspace)?);
                 continue;
@@ -67,10 +68,8 @@ impl FileSet {
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
-            let relative = entry.path().strip_prefix(root).ok().and_then(Path::to_str);
-            if let Some(path) =
-                relative.filter(|path| glob.is_match(path)).and_then(|path| workspace.path(path).ok())
-            {
+            let relative = entry.path().strip_prefix(root).ok().filter(|path| glob.is_match(path));
+            if let Some(path) = relative.and_then(|path| workspace.path(&path_to_text(path)).ok()) {
                 self.found.push(path);
             }
         }

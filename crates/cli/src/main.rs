@@ -7,6 +7,7 @@ mod consent;
 mod diff;
 mod error;
 mod escape;
+mod file_argument;
 mod file_set;
 mod global;
 mod input;

@@ -8,6 +8,7 @@ use slipstitch::core::path::{FilePath, PathError};
 use slipstitch::core::plan::ParseError;
 use slipstitch::core::ports::journal::{Filter, Summary};
 use slipstitch::core::report::Report;
+use slipstitch::os_path::{path_to_text, text_to_path};
 
 use crate::error::CommandError;
 use crate::global::Global;
@@ -49,7 +50,8 @@ impl PathFilter {
             },
             _ => Some(root_path(named, workspace)?),
         };
-        let full = Path::new(workspace.root()).join(path.as_ref().map_or(named, FilePath::as_str));
+        let full =
+            Path::new(workspace.root()).join(text_to_path(path.as_ref().map_or(named, FilePath::as_str)));
         let given = text.to_owned();
         let Ok(real) = full.canonicalize() else {
             let link_target = resolve_missing(&full).and_then(|real| journal_path(&real, workspace)?);
@@ -176,10 +178,11 @@ fn journal_path(real: &Path, workspace: &Workspace) -> Option<Option<String>> {
     let first = roots.next()?;
     // If roots are nested, the innermost counts.
     let inner = roots.filter(|root| real.starts_with(root)).max_by_key(|root| root.len());
+    let text = |path: &Path| path_to_text(path).into_owned();
     match (real.strip_prefix(first), inner) {
-        (Ok(_), Some(inner)) if inner.len() > first.len() => Some(Some(real.to_str()?.to_owned())),
-        (Ok(rest), _) => Some(Some(rest.to_str()?.to_owned()).filter(|rest| !rest.is_empty())),
-        (Err(_), Some(_)) => Some(Some(real.to_str()?.to_owned())),
+        (Ok(_), Some(inner)) if inner.len() > first.len() => Some(Some(text(real))),
+        (Ok(rest), _) => Some(Some(text(rest)).filter(|rest| !rest.is_empty())),
+        (Err(_), Some(_)) => Some(Some(text(real))),
         (Err(_), None) => None,
     }
 }

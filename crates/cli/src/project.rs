@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use slipstitch::config::ROOT_FILE;
+use slipstitch::os_path::path_to_text;
 
 /// What marks the root of a project. Settings count before version control, so that a part of a repository can be a project.
 const MARKERS: &[&[&str]] = &[&[ROOT_FILE], &[".git", ".jj", ".hg", ".svn", ".bzr", "_darcs", ".fossil"]];
@@ -25,7 +26,8 @@ pub(crate) fn relative_to_root(text: &str, folder: &Path) -> Option<String> {
         return None;
     }
     let mut names: Vec<&str> = Vec::new();
-    for part in folder.components().chain(Path::new(text).components()) {
+    let folder = path_to_text(folder);
+    for part in Path::new(&*folder).components().chain(Path::new(text).components()) {
         match part {
             Component::Normal(name) => names.push(name.to_str()?),
             Component::ParentDir => drop(names.pop()?),

@@ -9,6 +9,7 @@ use slipstitch::core::ports::journal::{Filter, Origin, Summary};
 use slipstitch::core::report::Report;
 
 use crate::error::CommandError;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::path_filter::PathFilter;
 use crate::time;
@@ -18,7 +19,7 @@ use crate::time;
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Selection {
     /// Only changes of this file, or of files in this folder; symlinks are followed
-    #[arg(long, value_name = "FILE", visible_alias = "path")]
+    #[arg(long, value_name = "FILE", visible_alias = "path", value_parser = file_name())]
     pub(crate) file: Option<String>,
     /// Only changes since this time: a date, a time, or a duration such as 30m, 2h or 3d
     #[arg(long, value_name = "TIME", value_parser = time::parse_since)]

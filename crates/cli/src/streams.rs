@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use slipstitch::core::text::display::is_deceptive;
+use slipstitch::core::text::file_name::raw_byte;
 
 /// The two output streams of a command.
 pub(crate) struct Streams {
@@ -96,7 +97,10 @@ fn push_escaped(text: &[u8], out: &mut Vec<u8>) {
                 '\n' | '\t' => out.push(c as u8),
                 '\r' if rest.peek().is_none_or(|&next| next == '\n') => out.push(b'\r'),
                 '\0'..'\x20' | '\x7f' => out.extend([b'^', c as u8 ^ 0x40]),
-                c if is_deceptive(c) => out.extend_from_slice(c.escape_unicode().to_string().as_bytes()),
+                c if is_deceptive(c) => match raw_byte(c) {
+                    Some(byte) => out.extend_from_slice(format!("\\x{byte:02x}").as_bytes()),
+                    None => out.extend_from_slice(c.escape_unicode().to_string().as_bytes()),
+                },
                 c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }

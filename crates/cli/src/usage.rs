@@ -2,6 +2,7 @@
 
 use slipstitch::core::text::display::escape_controls;
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -57,13 +58,12 @@ pub(crate) fn print_parse_error(
     command: &clap::Command,
     arguments: impl Iterator<Item = OsString>,
 ) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
     if !error.use_stderr() {
-        // A closed pipe is not a failure.
-        let _ = error.print();
+        print_in_color(&error, &arguments);
         return ExitCode::SUCCESS;
     }
     suggest_own_name(&mut error);
-    let arguments: Vec<OsString> = arguments.collect();
     let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
@@ -79,8 +79,41 @@ pub(crate) fn print_parse_error(
         let message = unsafe_names.escape_in(&error.render().to_string());
         return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
-    let _ = error.print();
+    print_in_color(&error, &arguments);
     write_streams(b"", b"", Status::Invalid, Effect::Nothing)
+}
+
+/// Prints help or an error with the colours that `--color` wants. clap itself does not know the option yet when it prints.
+fn print_in_color(error: &clap::Error, arguments: &[OsString]) {
+    let text = match color_option(arguments) {
+        Some("never") => error.render().to_string(),
+        Some("always") => error.render().ansi().to_string(),
+        _ => {
+            // A closed pipe is not a failure, here and below.
+            let _ = error.print();
+            return;
+        }
+    };
+    let _ = match error.use_stderr() {
+        true => std::io::stderr().write_all(text.as_bytes()),
+        false => std::io::stdout().write_all(text.as_bytes()),
+    };
+}
+
+/// The value of the last `--color`.
+fn color_option(arguments: &[OsString]) -> Option<&str> {
+    let options = arguments.iter().take_while(|argument| *argument != "--").map(|argument| argument.to_str());
+    let mut found = None;
+    let mut is_value = false;
+    for option in options {
+        match option {
+            value if std::mem::take(&mut is_value) => found = value,
+            Some("--color") => is_value = true,
+            Some(option) => found = option.strip_prefix("--color=").or(found),
+            None => {}
+        }
+    }
+    found
 }
 
 /// A usage error as a report.

@@ -60,6 +60,7 @@ pub use diagnosis::{Candidate, Cause, Diagnosis, Landmark, Mismatch, ResendEdit}
 pub use error::{Failure, Reason, ResolveError};
 pub use file_text::EarlierVersions;
 pub(crate) use large::searched_texts;
+pub use outline::enclosing_item;
 
 use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, PathChange, PlacedEdit};

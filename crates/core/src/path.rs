@@ -6,9 +6,11 @@
 use std::fmt;
 
 use serde::Serialize;
+use slipstitch_text::file_name::canonical_text;
 
 /// A file's path relative to the root: separated by `/`, without `.` and `..`, never empty. With
-/// several roots, paths outside the first one are absolute.
+/// several roots, paths outside the first one are absolute. Names that are not UTF-8 are text too, see
+/// [`slipstitch_text::file_name`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct FilePath(String);
@@ -108,6 +110,7 @@ impl FilePath {
         if text.contains('\0') {
             return Err(PathError::Nul);
         }
+        let text = &*canonical_text(text);
         let (prefix, relative) = if text.starts_with('/') {
             match absolute {
                 Absolute::Refused => return Err(PathError::Absolute { path: text.into() }),

@@ -26,7 +26,7 @@ use crate::instructions::instructions;
 use crate::line_transport::LineTransport;
 use crate::options::Options;
 use crate::prompts;
-use crate::resources::{self, ResourceId};
+use crate::resources;
 use crate::server_state::{self, Clients, ServerState};
 use crate::session::{self, Session, internal_failure};
 use crate::session_table::SessionTable;
@@ -274,7 +274,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let now = Timestamp::now();
-        if ResourceId::parse(&request.uri).is_none() {
+        if !resources::can_be_watched(&request.uri) {
             return Err(resources::unknown_resource(&request.uri));
         }
         let caller = Caller::from_context(&context);
@@ -307,7 +307,7 @@ impl ServerHandler for Server {
         accepted.resource_subscriptions = requested
             .resource_subscriptions
             .as_ref()
-            .map(|uris| uris.iter().filter(|uri| ResourceId::parse(uri).is_some()).cloned().collect());
+            .map(|uris| uris.iter().filter(|uri| resources::can_be_watched(uri)).cloned().collect());
         Some(accepted)
     }
 

@@ -60,6 +60,13 @@ function submit(action) {
   if (button) button.form.requestSubmit(button);
 }
 
+// To the whole file of the current hunk, and back.
+function wholeFile() {
+  const hunk = hunks()[current];
+  const link = select("#back") || (hunk && select("a.whole", hunk.closest(".file")));
+  if (link) location.assign(link.href);
+}
+
 function toggleLayout() {
   const unified = document.body.classList.toggle("unified");
   sessionStorage.setItem(layoutKey, unified ? "yes" : "");
@@ -80,6 +87,7 @@ const keys = {
   a: () => choose("accept"), r: () => choose("reject"), e: () => choose("edit"), c: reason,
   A: () => submit("accept"), R: () => submit("reject"),
   u: () => select("#revert") && select("#revert").form.requestSubmit(select("#revert")),
+  w: wholeFile,
   x: toggleLayout, "/": () => select("#search").focus(), "?": () => select("#help").showModal(),
   Enter: () => select("#next") ? location.assign(select("#next").href) : submit("send"),
 };
@@ -98,9 +106,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("change", (event) => {
-  if (event.target.closest("#decision")) { isDirty = true; showTally(); }
+  if (event.target.closest("#decision")) { isDirty = true; showTally(); keepChoices(); }
 });
-document.addEventListener("input", (event) => { if (event.target.closest("#decision")) isDirty = true; });
+document.addEventListener("input", (event) => { if (event.target.closest("#decision")) { isDirty = true; keepChoices(); } });
 document.addEventListener("focusin", (event) => {
   const hunk = event.target.closest(".hunk");
   if (hunk) current = hunks().indexOf(hunk);
@@ -114,17 +122,21 @@ document.addEventListener("click", async (event) => {
   await load(more, true);
 });
 
-// Replaces the link to a hunk by its lines, and its empty text field by one with the text.
+// Replaces the link to a hunk by its lines, and its empty text field by one with the text. A part of a file comes with links to
+// the parts above and below; the one that leads back is not needed.
 async function load(more, takesFocus) {
   if (more.dataset.loading) return;
   more.dataset.loading = "yes";
   const answer = await fetch(more.href);
   if (!answer.ok) return delete more.dataset.loading;
   const part = new DOMParser().parseFromString(await answer.text(), "text/html").body.firstElementChild;
-  const [rows, field] = part.children;
-  const old = document.getElementById(field.id);
-  if (old && !old.name) old.replaceWith(field);
-  more.replaceWith(rows);
+  const rows = select(".split", part);
+  const field = select("textarea", part);
+  const old = field && document.getElementById(field.id);
+  if (old && !old.name) { old.replaceWith(field); restoreChoices(); }
+  if (more.matches(".above")) more.replaceWith(...selectAll(".above", part), rows);
+  else more.replaceWith(rows, ...selectAll(".below", part));
+  observeMore();
   if (takesFocus) rows.focus();
 }
 
@@ -133,23 +145,24 @@ const nearby = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 function observeMore() { for (const more of selectAll("a.more[data-auto]")) nearby.observe(more); }
 
-const choicesKey = "slipstitch-choices";
-document.addEventListener("submit", (event) => {
-  if (event.target.id !== "decision") return;
-  const fields = [...new FormData(event.target)].filter(([name]) => name !== "action");
-  sessionStorage.setItem(choicesKey, JSON.stringify([location.pathname, fields]));
-});
+// What was chosen so far outlives a look at another proposal or at the whole file, and a decision that could not be carried out.
+function choicesKey() { return `slipstitch-choices ${select("#decision").getAttribute("action")}`; }
+function keepChoices() {
+  const fields = [...new FormData(select("#decision"))].filter(([name]) => name !== "action");
+  sessionStorage.setItem(choicesKey(), JSON.stringify(fields));
+}
 
 function restoreChoices() {
-  const [path, fields] = JSON.parse(sessionStorage.getItem(choicesKey) || "[null, []]");
-  if (path !== location.pathname) return;
-  for (const [name, value] of fields) {
+  const kept = select("#decision") && sessionStorage.getItem(choicesKey());
+  if (!kept) return;
+  for (const [name, value] of JSON.parse(kept)) {
     for (const field of selectAll("#decision [name]")) {
       if (field.name !== name) continue;
       if (field.type === "radio") field.checked = field.checked || field.value === value;
       else field.value = value;
     }
   }
+  isDirty = true;
 }
 
 // What the server drew, apart from how long ago that was.
@@ -176,6 +189,8 @@ async function update() {
     select("#content").replaceChildren(...content.childNodes);
     document.title = fresh.title;
     isDirty = false;
+    nameProposal();
+    restoreChoices();
   }
   if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
   labelLayout();
@@ -191,14 +206,18 @@ function listen() {
 }
 
 // The list of what waits starts with the oldest. Once that is shown, an update must not put another one in its place.
-const decision = select("#decision");
-if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.getAttribute("action") + location.search);
+function nameProposal() {
+  const decision = select("#decision");
+  if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.getAttribute("action") + location.search);
+}
+
+nameProposal();
 let shown = fingerprint(select("#content"));
-// A decision that could not be carried out is not lost: its choices are filled in again below the reason.
-if (select("#problem")) { isDirty = true; restoreChoices(); }
+restoreChoices();
 if (sessionStorage.getItem(layoutKey)) document.body.classList.add("unified");
 addEventListener("resize", labelLayout);
 labelLayout();
 showTally();
 observeMore();
+if (select("#back") && select(".row.d, .row.a")) select(".row.d, .row.a").scrollIntoView({ block: "center" });
 if (select("#connection") && location.pathname !== "/") listen();

@@ -58,9 +58,12 @@ impl App {
         }
     }
 
-    /// Whether the passphrase must be entered before anything can be decided.
+    /// Whether the passphrase must be entered before anything can be decided. An open page asks this again and again, so it
+    /// does not count as use.
     pub(crate) fn is_locked(&self) -> bool {
-        self.reviewer().is_err()
+        let unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unlocked = unlocked.as_ref().is_some_and(|(_, used)| used.elapsed() < UNLOCKED_FOR);
+        self.workspace.needs_passphrase() && !is_unlocked
     }
 
     /// Checks the passphrase, and remembers that it was right. Slow on purpose.

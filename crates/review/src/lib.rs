@@ -9,6 +9,8 @@
 //! | `decision.rs`, `revert.rs` | a sent form as a verdict; undo and redo |
 //! | `events.rs` | tells open pages that something changed |
 //! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
+//! | `whole_file.rs` | all lines of a file, and the items around its hunks |
+//! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
 //! | `page/` | the pages themselves |
 //! | `terminal/` | the view in the terminal |
@@ -21,6 +23,7 @@ mod access;
 mod app;
 mod decision;
 mod diff_view;
+mod editor;
 mod events;
 mod highlight;
 mod line_part;
@@ -31,8 +34,10 @@ mod server;
 mod summary;
 pub mod terminal;
 mod token;
+mod whole_file;
 
 pub use diff_view::mark_hunk;
+pub use editor::edit_hunk;
 pub use line_part::{Class, Part};
 pub use server::{PageOptions, ServeError, Server};
 pub use token::AccessToken;

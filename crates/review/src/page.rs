@@ -6,6 +6,7 @@ mod history;
 mod layout;
 mod queue;
 mod statistics;
+mod whole_file;
 
 use maud::{Markup, html};
 use slipstitch::core::ports::journal::Origin;
@@ -14,6 +15,7 @@ pub(crate) use filters::Filters;
 pub(crate) use history::history_page;
 pub(crate) use queue::{Deciding, hunk_part, queue_page};
 pub(crate) use statistics::statistics_page;
+pub(crate) use whole_file::{file_page, file_part};
 
 use layout::Tab;
 

@@ -65,6 +65,27 @@ pub(crate) async fn hunk(
     part.map(IntoResponse::into_response).ok_or_else(|| not_found("There is no such hunk."))
 }
 
+/// A file of a proposal with all of its lines. The file is named by the number of its first hunk.
+pub(crate) async fn file(
+    State(app): State<App>,
+    Path((id, hunk)): Path<(String, usize)>,
+    Query(filters): Query<Filters>,
+) -> Result<Response, Response> {
+    let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
+    let page = app.work(move |workspace| page::file_page(workspace, id, hunk, &filters)).await?;
+    page.map(IntoResponse::into_response).ok_or_else(|| not_found("This file cannot be shown as a whole."))
+}
+
+/// One part of a long file.
+pub(crate) async fn file_part(
+    State(app): State<App>,
+    Path((id, hunk, part)): Path<(String, usize, usize)>,
+) -> Result<Response, Response> {
+    let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
+    let part = app.work(move |workspace| page::file_part(workspace, id, hunk, part)).await?;
+    part.map(IntoResponse::into_response).ok_or_else(|| not_found("There is no such part of the file."))
+}
+
 pub(crate) async fn decide(
     State(app): State<App>,
     Path(id): Path<String>,

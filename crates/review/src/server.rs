@@ -102,6 +102,8 @@ fn router(app: App) -> Router {
         .route("/review", get(routes::queue))
         .route("/review/{id}", get(routes::proposal).post(routes::decide))
         .route("/review/{id}/hunk/{hunk}", get(routes::hunk))
+        .route("/review/{id}/file/{file}", get(routes::file))
+        .route("/review/{id}/file/{file}/{part}", get(routes::file_part))
         .route("/history", get(routes::history))
         .route("/history/{id}", get(routes::change).post(routes::revert))
         .route("/statistics", get(routes::statistics))

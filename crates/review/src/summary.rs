@@ -1,11 +1,14 @@
 //! What a proposal is, in a few words, for the page and the terminal.
 
+use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
-use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalId, ProposalSubject, RecordedText, StoredProposal,
+    Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal,
 };
 use slipstitch::core::text::display::escape_controls;
+
+/// How much of the line that names an item is shown, in characters.
+const MAX_ITEM_CHARS: usize = 60;
 
 /// What a proposal is for, in a few words.
 pub(crate) fn title_of(proposal: &Proposal) -> String {
@@ -67,14 +70,25 @@ pub(crate) fn count_lines(diff: &str) -> (usize, usize) {
     (count('+'), count('-'))
 }
 
-/// What the caller gets to read about a decision.
-pub(crate) fn told_to_agent(id: ProposalId, decision: &ProposalDecision) -> String {
-    match decision {
-        ProposalDecision::Rejected { by, reason } => {
-            let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
-            escape_controls(&Declined::No { by: by.clone(), reason }.to_string())
-        }
-        decision => escape_controls(&format!("{id} was {decision}")),
+/// What the caller gets to read about a decision, word for word.
+pub(crate) fn answer_to_agent(
+    workspace: &Workspace,
+    found: &StoredProposal,
+    decision: &ProposalDecision,
+) -> String {
+    let text = match workspace.describe_decision(found) {
+        Some(report) => report.message,
+        None => format!("{} was {decision}", found.id),
+    };
+    text.lines().map(escape_controls).collect::<Vec<_>>().join("\n")
+}
+
+/// The line that names an item, without what opens its body, and in a reasonable length.
+pub(crate) fn shorten_item(line: &str) -> String {
+    let line = line.trim_end_matches(['{', ':', '(', ' ']);
+    match line.char_indices().nth(MAX_ITEM_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
     }
 }
 
@@ -85,6 +99,14 @@ pub(crate) fn state_of(found: &StoredProposal) -> &'static str {
         Some(ProposalDecision::Rejected { .. }) => "rejected",
         Some(ProposalDecision::Accepted { left_out, .. }) if !left_out.is_empty() => "partly accepted",
         Some(_) => "accepted",
+    }
+}
+
+/// How long ago something happened, as a part of a sentence.
+pub(crate) fn ago_in_words(milliseconds: i64) -> String {
+    match ago(milliseconds).as_str() {
+        "now" => "just now".into(),
+        age => format!("{age} ago"),
     }
 }
 

@@ -5,15 +5,16 @@
 //! | `model.rs` | what is shown and chosen |
 //! | `input.rs`, `decide.rs` | what keys do; decisions, undo and redo |
 //! | `theme.rs`, `wrap.rs`, `lines.rs`, `draw.rs` | styles, long lines, diffs as lines, the screen |
-//! | `editor.rs` | a hunk in `$EDITOR` |
+//! | `whole_file.rs` | a file with all of its lines |
+//! | `../editor.rs` | a hunk in `$EDITOR` |
 
 mod decide;
 mod draw;
-mod editor;
 mod input;
 mod lines;
 mod model;
 mod theme;
+mod whole_file;
 mod wrap;
 
 use std::io;
@@ -75,7 +76,7 @@ fn show(terminal: &mut DefaultTerminal, model: &mut Model<'_>, colors: Colors) -
             Effect::Quit => return Ok(()),
             Effect::Edit => {
                 ratatui::try_restore()?;
-                let edited = editor::edit_hunk(model);
+                let edited = decide::edit_current(model);
                 *terminal = ratatui::try_init()?;
                 model.message = edited.err();
             }

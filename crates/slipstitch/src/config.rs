@@ -101,6 +101,8 @@ pub struct Config {
     pub review: ReviewSettings,
     /// The keys of the project's file that would relax these settings.
     pub ignored: Vec<IgnoredSetting>,
+    /// The rules of both files as they are written, for people who look at the settings.
+    written_rules: Vec<toml::Value>,
 }
 
 /// Which earlier versions of files help to find the place of an edit.
@@ -364,6 +366,7 @@ impl Config {
             parsed.map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.to_string() })?;
         let applied = deserialize(parsed, None, &path).and_then(|sections| config.apply(&sections, &path));
         applied.map_err(|error| error.in_text(&text))?;
+        config.keep_rules(&text);
         Ok(config)
     }
 
@@ -393,8 +396,18 @@ impl Config {
         let parsed = toml::Deserializer::parse(text).map_err(syntax_error)?;
         let applied = deserialize(parsed, None, &path).and_then(|sections| self.tighten(&sections, &path));
         applied.map_err(|error| error.in_text(text))?;
+        self.keep_rules(text);
         self.ignored = self.find_ignored(&text.parse().map_err(syntax_error)?);
         Ok(())
+    }
+
+    /// Remembers the rules of a file as they are written.
+    fn keep_rules(&mut self, text: &str) {
+        if let Ok(Some(toml::Value::Array(rules))) =
+            text.parse().map(|mut table: toml::Table| table.remove("rules"))
+        {
+            self.written_rules.extend(rules);
+        }
     }
 
     fn apply(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {

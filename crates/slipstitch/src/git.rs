@@ -19,6 +19,8 @@ use gix_ref::Target;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::versions::{KnownVersion, VersionSource, Versions};
 
+use crate::os_path::text_to_path;
+
 /// Larger versions of files are not read.
 const MAX_BLOB_BYTES: u64 = 1 << 20;
 /// Larger commits and trees are not read.
@@ -60,7 +62,7 @@ impl Versions for GitVersions {
         let mut found = Vec::new();
         let deadline = Deadline(Instant::now() + self.max_time);
         // What was found before the lookup failed is still right.
-        let _ = find_versions(&self.root.join(path.as_str()), now, deadline, &mut found);
+        let _ = find_versions(&self.root.join(text_to_path(path.as_str())), now, deadline, &mut found);
         found
     }
 }

@@ -48,6 +48,7 @@ use slipstitch_core::text::ContentHash;
 
 use crate::Fsync;
 use crate::hard_links::HardLinkFinder;
+use crate::os_path::{path_to_text, text_to_path};
 use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
 use aids::Aids;
@@ -280,13 +281,10 @@ impl Journal for SqliteJournal {
         }
         let root = Path::new(&self.root);
         let Some(links) = &self.hard_links else { return true };
-        let others = links.find(&root.join(path.as_str()));
+        let others = links.find(&root.join(text_to_path(path.as_str())));
         let has_private_name = others.paths.iter().any(|other| {
             let other = other.strip_prefix(root).unwrap_or(other);
-            other
-                .to_str()
-                .and_then(|other| FilePath::from_record(other).ok())
-                .is_some_and(|other| is_private(&other))
+            FilePath::from_record(&path_to_text(other)).is_ok_and(|other| is_private(&other))
         });
         // Where nobody can tell, the text is not kept.
         !has_private_name && !others.is_cut_short
@@ -314,7 +312,7 @@ impl Journal for SqliteJournal {
     }
 
     fn pending_in_other_root(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
-        let absolute = Path::new(&self.root).join(path.as_str());
+        let absolute = Path::new(&self.root).join(text_to_path(path.as_str()));
         // Intents contain canonical paths.
         let canonical = absolute.canonicalize().unwrap_or_else(|_| absolute.clone());
         let found = self.query("list pending changes", |connection| {

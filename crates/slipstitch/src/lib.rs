@@ -213,6 +213,7 @@ mod hard_links;
 pub mod journal;
 mod mode_lock;
 mod notice;
+pub mod os_path;
 pub mod passphrase;
 mod places;
 mod presence;

@@ -24,6 +24,7 @@ use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
 use crate::hard_links::HardLinkFinder;
+use crate::os_path::{path_to_text, text_to_path};
 use git_places::{CurrentPlaces, GitPlaces, RepositoryKey, repository_key};
 use neighbours::{NeighbourSearch, Neighbours};
 use place::Place;
@@ -58,8 +59,8 @@ impl DiskPlaces {
 
     fn absolute(&self, path: &FilePath) -> PathBuf {
         match self.roots.first() {
-            Some(root) => root.join(path.as_str()),
-            None => path.as_str().into(),
+            Some(root) => root.join(text_to_path(path.as_str())),
+            None => text_to_path(path.as_str()),
         }
     }
 }
@@ -81,7 +82,7 @@ impl ProtectedPlaces for DiskPlaces {
         let relative = |other: &PathBuf| {
             // Files of further roots keep their absolute paths.
             let path = self.roots.first().and_then(|root| other.strip_prefix(root).ok()).unwrap_or(other);
-            FilePath::from_record(path.to_str()?).ok()
+            FilePath::from_record(&path_to_text(path)).ok()
         };
         others.iter().filter_map(relative).collect()
     }

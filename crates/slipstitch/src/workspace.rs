@@ -32,6 +32,7 @@ use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
 use crate::journal::{Collected, ForgetError, ForgetSelection, Forgotten, JournalCheck, SqliteJournal};
 use crate::mode_lock::ModeLock;
+use crate::os_path::{path_to_text, text_to_path};
 use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
 use crate::stats::{CallFilter, CallGroup, CallRecord, FailedEdit};
@@ -576,10 +577,13 @@ impl Workspace {
     /// Whether the journal keeps no text of a file (see `private` in the settings), by its name or by where a symlink leads.
     pub fn is_private(&self, path: &FilePath) -> bool {
         let is_private = |path: &FilePath| !self.journal.keeps_text_of(path);
-        let real = self.roots().next().map(|root| (Path::new(root), Path::new(root).join(path.as_str())));
+        let real = self
+            .roots()
+            .next()
+            .map(|root| (Path::new(root), Path::new(root).join(text_to_path(path.as_str()))));
         let real = real.and_then(|(root, file)| {
             let real = file.canonicalize().ok()?;
-            FilePath::from_record(real.strip_prefix(root).ok()?.to_str()?).ok()
+            FilePath::from_record(&path_to_text(real.strip_prefix(root).ok()?)).ok()
         });
         is_private(path) || real.is_some_and(|real| is_private(&real))
     }

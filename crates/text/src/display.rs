@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
+use crate::file_name::raw_byte;
+
 /// Text with replacement characters for what is not UTF-8. Text that is UTF-8 is checked several times as fast as by
 /// [`String::from_utf8_lossy`], and that is almost all text.
 pub fn decode_lossy(bytes: &[u8]) -> Cow<'_, str> {
@@ -98,9 +100,9 @@ pub fn visible_line(text: &str, max: usize) -> String {
 }
 
 /// Whether a character can make a terminal show something else than the text: a control character, one that some programs
-/// take for a line end, or an invisible one such as those that reverse the order of what follows.
+/// take for a line end, an invisible one such as those that reverse the order of what follows, or a byte of a file name.
 pub fn is_deceptive(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c)
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c) || raw_byte(c).is_some()
 }
 
 /// The text on one line: newlines, other control characters and invisible characters become escapes.
@@ -130,6 +132,8 @@ pub fn escape_text(text: &str) -> String {
 fn push_char(c: char, is_kept: bool, out: &mut String) {
     if is_kept {
         out.push(c);
+    } else if let Some(byte) = raw_byte(c) {
+        out.push_str(&format!("\\x{byte:02x}"));
     } else {
         out.extend(c.escape_default());
     }

@@ -30,6 +30,7 @@
 //! ```
 
 pub mod display;
+pub mod file_name;
 pub mod rebase;
 
 mod block_hash;

@@ -4,6 +4,7 @@ use clap::Args;
 use slipstitch::core::plan::{IfMissing, Operation, Separator};
 
 use crate::change::ChangeOptions;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::input::Content;
 use crate::output::CommandResult;
@@ -21,6 +22,7 @@ If the text would run into an existing line, a newline in the file's style is ad
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Append {
     /// The file, relative to the working folder or to `--root`
+    #[arg(value_parser = file_name())]
     file: String,
     #[command(flatten)]
     content: Content,

@@ -11,6 +11,7 @@ use slipstitch::core::guard::{ConsentRule, Policy, Protected, Protection};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
@@ -42,7 +43,7 @@ enum Action {
     #[command(after_help = PROTECTED_EXAMPLES)]
     Protected {
         /// Show what applies to these files; they need not exist
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = file_name())]
         files: Vec<String>,
     },
 }

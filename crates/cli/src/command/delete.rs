@@ -4,6 +4,7 @@ use clap::Args;
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation};
 
 use crate::change::RunOptions;
+use crate::file_argument::file_name;
 use crate::file_set::FileSet;
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -20,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Delete {
     /// The files, relative to the working folder or to `--root`, or globs such as 'generated/*.json'
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = file_name())]
     files: Vec<String>,
     #[command(flatten)]
     run: RunOptions,

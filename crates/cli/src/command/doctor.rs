@@ -18,6 +18,7 @@ use slipstitch::{SqliteJournal, Workspace, confine};
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::progress::Progress;
 use crate::shell;
 use crate::streams::Streams;
 
@@ -74,6 +75,7 @@ impl Grade {
 impl Doctor {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let mut findings = Findings(Vec::new());
+        let _progress = Progress::start("Checking the journal and the file systems", global);
         match global.open() {
             Ok(workspace) => {
                 findings.roots(&workspace);

@@ -14,6 +14,7 @@ use slipstitch::core::text::display::escape_text;
 
 use crate::change::{ChangeOptions, shrink_rule};
 use crate::error::CommandError;
+use crate::file_argument::file_name;
 use crate::file_set::FileSet;
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -39,7 +40,7 @@ not at all.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Edit {
     /// The files, relative to the working folder or to `--root`, or globs such as 'src/**/*.rs'
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = file_name())]
     files: Vec<String>,
     /// The text to replace
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

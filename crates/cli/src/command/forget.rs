@@ -14,6 +14,7 @@ use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
 
 use crate::consent::PHRASES;
 use crate::error::CommandError;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
@@ -42,7 +43,7 @@ pub(crate) struct Forget {
     #[arg(value_name = "ID", value_parser = parse_id, conflicts_with = "file")]
     ids: Vec<Id>,
     /// Forget everything about this file, which may be gone; with `--session`, only what that session did to it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_name())]
     file: Option<String>,
     /// Show what would be forgotten without forgetting it
     #[arg(long, short = 'n')]

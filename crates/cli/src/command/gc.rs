@@ -9,6 +9,7 @@ use slipstitch::journal::Collected;
 use crate::change::run_mode;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
+use crate::progress::Progress;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -32,6 +33,7 @@ pub(crate) struct Gc {
 impl Gc {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let run = run_mode(self.dry_run);
+        let _progress = Progress::start("Going through the journal", global);
         let workspace = global.open()?;
         let finished_erasing = match run {
             Run::Real => workspace.finish_erasing().map_err(Report::from)?,

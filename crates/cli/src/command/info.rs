@@ -6,6 +6,7 @@ use slipstitch::core::plan::Plan;
 use slipstitch::core::report::Report;
 
 use crate::escape::UnsafeNames;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
@@ -20,6 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Info {
     /// The file, relative to the working folder or to `--root`
+    #[arg(value_parser = file_name())]
     file: String,
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 use slipstitch::core::plan::{EditRules, LineRange, Operation};
 
 use crate::change::{ChangeOptions, shrink_rule};
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::CommandResult;
 use crate::{input, lines};
@@ -23,6 +24,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lines {
     /// The file, relative to the working folder or to `--root`
+    #[arg(value_parser = file_name())]
     file: String,
     /// The lines to replace or delete, such as 4 or 4-6; the first line is 1
     #[arg(value_name = "LINES", value_parser = lines::parse_closed_range)]

@@ -15,6 +15,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::progress::Progress;
 use crate::selection::Selection;
 use crate::streams::{Streams, StyledText};
 pub(super) use crate::time::format_local as local_time;
@@ -57,8 +58,10 @@ pub(crate) struct Log {
 
 impl Log {
     pub(super) fn run(self, global: &Global) -> CommandResult {
+        let progress = Progress::start("Reading the journal", global);
         let workspace = global.open_to_select()?;
         if self.follow {
+            drop(progress);
             return follow::run(&workspace, &self.selection, global);
         }
         let max = if self.all { usize::MAX } else { self.limit };

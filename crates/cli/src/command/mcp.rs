@@ -91,7 +91,7 @@ pub(crate) struct Mcp {
     /// Maximum size of an HTTP request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = HttpOptions::MAX_BODY, requires = "http")]
     max_body: usize,
-    /// Also serve the review page, at an address of its own that only browsers on this machine can reach
+    /// Also serve the review page, on a separate port that only browsers on this machine can reach
     #[arg(long, requires = "http")]
     review: bool,
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use slipstitch::core::plan::{Folders, Footer, LinePrefix, LineRange, Plan, ReadPlan};
 
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::lines;
 use crate::output::CommandResult;
@@ -20,6 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Read {
     /// The file, relative to the working folder or to `--root`
+    #[arg(value_parser = file_name())]
     file: String,
     /// Only these lines, such as 10-20, 10 or 10-
     #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]

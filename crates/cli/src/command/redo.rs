@@ -55,6 +55,6 @@ impl Redo {
             None => Target::Last { path: None },
         };
         let run = run_mode(self.dry_run);
-        Ok(Box::new(run_undo(&workspace, target, Direction::Redo, run, self.consent)))
+        Ok(Box::new(run_undo(&workspace, target, Direction::Redo, run, self.consent, global)))
     }
 }

@@ -1,12 +1,12 @@
 //! `slipstitch move`: move a file.
 
-use std::path::Path;
-
 use clap::Args;
 use slipstitch::core::outcome::{Outcome, Unplaced};
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Overwriting};
+use slipstitch::os_path::text_to_path;
 
 use crate::change::RunOptions;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::CommandResult;
 
@@ -21,10 +21,10 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Move {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", value_parser = file_name())]
     from: String,
     /// Its new name, or a folder to move it to
-    #[arg(value_name = "TO")]
+    #[arg(value_name = "TO", value_parser = file_name())]
     to: String,
     /// Replace a file that has the new name
     #[arg(long)]
@@ -38,8 +38,8 @@ impl Move {
         let workspace = global.open()?;
         let path = global.file(&self.from, &workspace)?;
         let base = self.run_base(global);
-        let is_folder = self.to.ends_with('/') || base.join(&self.to).is_dir();
-        let name = Path::new(path.as_str()).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_folder = self.to.ends_with('/') || base.join(text_to_path(&self.to)).is_dir();
+        let name = path.name();
         let to = match is_folder {
             true => format!("{}/{name}", self.to.trim_end_matches('/')),
             false => self.to.clone(),

@@ -1,7 +1,7 @@
 //! `slipstitch stats`: count tool calls by outcome.
 
 use anstyle::{AnsiColor, Style};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
@@ -10,6 +10,7 @@ use slipstitch::stats::{CallFilter, CallGroup, Count, FailedEdit, Tally};
 use super::dialect_name::DialectName;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::progress::Progress;
 use crate::streams::{Streams, StyledText};
 use crate::{terminal, time};
 
@@ -18,6 +19,7 @@ Examples:
   slipstitch stats
   slipstitch stats --since 7d
   slipstitch stats --agent claude-code --dialect native
+  slipstitch stats --by agent
   slipstitch stats --failures
   slipstitch stats --json
 
@@ -42,9 +44,46 @@ pub(crate) struct Stats {
     /// Only calls before this time; a date includes the whole day
     #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
     until: Option<i64>,
+    /// What the rows of the table are: sessions with their agent and dialect, agents, or dialects
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "session")]
+    by: RowKey,
     /// Show all refused edits that are kept, not only the last ones
     #[arg(long)]
     failures: bool,
+}
+
+/// What the rows of the table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RowKey {
+    // Comments for the help would make all of it long.
+    Session,
+    Agent,
+    Dialect,
+}
+
+impl RowKey {
+    fn name(self, group: &CallGroup) -> String {
+        escape_controls(&match (self, &group.agent) {
+            (Self::Session, Some(agent)) => format!("{} ({agent}), {}", group.session, group.dialect),
+            (Self::Session, None) => format!("{}, {}", group.session, group.dialect),
+            (Self::Agent, Some(agent)) => agent.clone(),
+            (Self::Agent, None) => "no name".into(),
+            (Self::Dialect, _) => group.dialect.clone(),
+        })
+    }
+
+    /// The rows: groups of the same name are counted together.
+    fn rows(self, groups: &[CallGroup]) -> Vec<(String, Tally)> {
+        let mut rows: Vec<(String, Tally)> = Vec::new();
+        for group in groups {
+            let name = self.name(group);
+            match rows.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, tally)) => tally.merge(&group.tally),
+                None => rows.push((name, group.tally.clone())),
+            }
+        }
+        rows
+    }
 }
 
 /// How many refused edits are shown without `--failures`.
@@ -62,13 +101,14 @@ impl Stats {
             since: self.since,
             until: self.until,
         };
+        let _progress = Progress::start("Reading the journal", global);
         let workspace = global.open_to_select()?;
         let groups = workspace.stats(&filter).map_err(Report::from)?;
         let failures = workspace.failures(&filter).map_err(Report::from)?;
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.merge(&group.tally));
         let shown = if self.failures { usize::MAX } else { LAST_FAILURES };
-        Ok(Box::new(StatsOutput { groups, total, failures, shown }))
+        Ok(Box::new(StatsOutput { groups, total, failures, shown, by: self.by }))
     }
 }
 
@@ -81,6 +121,9 @@ struct StatsOutput {
     /// How many of them are shown as text.
     #[serde(skip)]
     shown: usize,
+    /// What the rows of the text are.
+    #[serde(skip)]
+    by: RowKey,
 }
 
 const COLUMNS: [&str; 9] =
@@ -110,8 +153,9 @@ impl CommandOutput for StatsOutput {
             streams.err.line("No calls recorded here.");
             return;
         }
-        let names: Vec<String> = self.groups.iter().map(row_name).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
+        let grouped = self.by.rows(&self.groups);
+        let width =
+            grouped.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("total".len());
         let table_width = width + COLUMNS.iter().map(|head| head.len() + 2).sum::<usize>();
         let fits = terminal::width().is_none_or(|columns| table_width <= columns);
         if fits {
@@ -119,8 +163,8 @@ impl CommandOutput for StatsOutput {
             streams.out.styled(Style::new().bold(), format!("{:width$}{heads}\n", ""));
         }
         let mut rows: Vec<(&str, &Tally)> =
-            names.iter().map(String::as_str).zip(self.groups.iter().map(|group| &group.tally)).collect();
-        if self.groups.len() > 1 {
+            grouped.iter().map(|(name, tally)| (name.as_str(), tally)).collect();
+        if grouped.len() > 1 {
             rows.push(("total", &self.total));
         }
         for (name, tally) in rows {
@@ -199,12 +243,6 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
     if failures.len() > shown {
         out.line(format!("  {} more with `--failures`", failures.len() - shown));
     }
-}
-
-/// The session, the program if known, and the dialect.
-fn row_name(group: &CallGroup) -> String {
-    let agent = group.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
-    escape_controls(&format!("{}{agent}, {}", group.session, group.dialect))
 }
 
 fn write_row(name: &str, width: usize, tally: &Tally, out: &mut StyledText) {

@@ -16,6 +16,7 @@ use crate::consent::Consent;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
+use crate::progress::Progress;
 use crate::prompt;
 use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids};
 
@@ -57,7 +58,10 @@ pub(crate) struct Undo {
 impl Undo {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let run = run_mode(self.dry_run);
-        let workspace = global.open_to_select()?;
+        let workspace = {
+            let _progress = Progress::start("Opening the journal", global);
+            global.open_to_select()?
+        };
         let undoable = Filter { undo: Some(UndoFilter::Undoable), ..Filter::default() };
         if !self.ids.is_empty() {
             reject_filters(&self.selection, global)?;
@@ -67,11 +71,11 @@ impl Undo {
                 [one] => Target::Change(*one),
                 _ => Target::Changes(ids),
             };
-            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent)));
+            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent, global)));
         }
         if !self.all && !self.selection.is_given(global) {
             let target = Target::Last { path: None };
-            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent)));
+            return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent, global)));
         }
         let listed = match self.selection.is_given(global) || global.session.is_some() {
             true => self.selection.changes(undoable, &workspace, global)?,
@@ -90,7 +94,7 @@ impl Undo {
         {
             return Err(needs_confirmation(&listed));
         }
-        Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent)))
+        Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent, global)))
     }
 }
 
@@ -144,7 +148,13 @@ pub(super) fn run_undo(
     direction: Direction,
     run: Run,
     consent: Consent,
+    global: &Global,
 ) -> Report {
+    let what = match direction {
+        Direction::Undo => "Undoing changes",
+        Direction::Redo => "Redoing changes",
+    };
+    let _progress = Progress::start(what, global);
     let plan = UndoPlan { target, direction, run, others: OtherSessionsConsent::Given };
     let tool = match direction {
         Direction::Undo => "undo",

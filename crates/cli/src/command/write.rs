@@ -5,6 +5,7 @@ use slipstitch::core::outcome::{Outcome, Unplaced};
 use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation};
 
 use crate::change::ChangeOptions;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::input::Content;
 use crate::output::CommandResult;
@@ -21,6 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Write {
     /// The file, relative to the working folder or to `--root`
+    #[arg(value_parser = file_name())]
     file: String,
     #[command(flatten)]
     content: Content,

@@ -32,4 +32,5 @@ mod snapshot;
 mod stats;
 mod terminal;
 mod tools;
+mod watch;
 mod write;

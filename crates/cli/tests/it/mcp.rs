@@ -426,6 +426,26 @@ fn listens_for_http_with_a_generated_token() {
     assert!(!rest.contains(secret.trim()), "the token is in the file, nowhere else");
 }
 
+// An agent that starts the server would read the page's address, and could decide about its own changes.
+#[test]
+fn the_review_page_beside_the_server_needs_a_terminal() {
+    let rig = Rig::new();
+    let program = rig.command(&["mcp", "--http", "0", "--no-token", "--review"]);
+    // A new session has no terminal, wherever the tests run.
+    let mut command = Command::new("/usr/bin/setsid");
+    command.arg("--wait").arg(program.get_program()).args(program.get_args()).current_dir(rig.root());
+    for (name, value) in program.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("the review page can only be opened at a terminal"), "{stderr}");
+    assert!(!stderr.contains("http://"), "{stderr}");
+}
+
 #[test]
 fn http_needs_a_token_by_default_and_the_server_prints_it() {
     let rig = Rig::new();

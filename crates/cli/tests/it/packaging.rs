@@ -126,15 +126,15 @@ fn bundle_contains_the_program_and_its_manifest() {
 
 #[test]
 fn every_dialect_is_documented_with_its_tools() {
-    let guide = document("docs/guide.md");
+    let reference = document("docs/reference.md");
     for dialect in BUILTIN {
         let tools = quote_names(dialect.tools.iter().map(|tool| tool.name));
         let row = format!("| `{}` | {tools} |", dialect.name);
-        for name in ["README.md", "docs/guide.md"] {
+        for name in ["README.md", "docs/reference.md"] {
             assert!(document(name).contains(&row), "{name} lacks the row {row}");
         }
         let heading = format!("\n### `{}`\n", dialect.name);
-        assert!(guide.contains(&heading), "docs/guide.md has no section for `{}`", dialect.name);
+        assert!(reference.contains(&heading), "docs/reference.md has no section for `{}`", dialect.name);
     }
 }
 
@@ -143,7 +143,7 @@ fn recovering_dialects_are_documented() {
     let recovering: Vec<&str> =
         BUILTIN.iter().filter(|dialect| recovers(dialect)).map(|dialect| dialect.name).collect();
     let sentence = format!("The dialects {}", quote_and(&recovering));
-    for name in ["docs/guide.md", "docs/recovery.md"] {
+    for name in ["docs/reference.md", "docs/recovery.md"] {
         assert!(document(name).contains(&sentence), "{name} does not say: {sentence}");
     }
 }
@@ -162,13 +162,13 @@ fn recovers(dialect: &Dialect) -> bool {
 
 #[test]
 fn every_code_is_documented() {
-    let guide = document("docs/guide.md");
+    let reference = document("docs/reference.md");
     let reasons = Unplaced::ALL.iter().map(|reason| reason.code());
     let reasons = reasons.chain(Refused::ALL.iter().map(|reason| reason.code()));
     let reasons = reasons.chain(Invalid::ALL.iter().map(|reason| reason.code()));
     let reasons = reasons.chain(Failed::ALL.iter().map(|reason| reason.code()));
-    let missing: Vec<&str> = reasons.filter(|code| !guide.contains(&format!("`{code}`"))).collect();
-    assert_eq!(missing, [""; 0], "docs/guide.md lacks these codes");
+    let missing: Vec<&str> = reasons.filter(|code| !reference.contains(&format!("`{code}`"))).collect();
+    assert_eq!(missing, [""; 0], "docs/reference.md lacks these codes");
 }
 
 fn document(name: &str) -> String {

@@ -137,7 +137,7 @@ pub(super) fn ends_before_change(script: &Script, row: usize) -> bool {
 }
 
 /// Whether a line has the item that it names as a whole: `fn f() {}`.
-fn is_complete(line: &str) -> bool {
+pub(super) fn is_complete(line: &str) -> bool {
     let line = line.trim().trim_end_matches([';', ',']);
     // `\section{Use}` is followed by the section.
     !line.starts_with('\\')

@@ -6,7 +6,7 @@
 //! shows it: the lines that belong to them are deeper, or they are underlined, or stand alone as a comment.
 
 use super::alignment::indent;
-use super::heading::{block_name, is_comment, names_item};
+use super::heading::{block_name, is_comment, is_complete, names_item, opens_block};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
 
@@ -57,6 +57,25 @@ pub(super) fn rows_around_changes(script: &Script) -> EnclosingRows {
     }
     is_found.iter_mut().zip(rows).for_each(|(is_found, row)| *is_found &= row.role == Role::Context);
     EnclosingRows(is_found)
+}
+
+/// The line that names the innermost item around `line`, which follows the lines `above`: `def send(self, part):` for a line of
+/// its body. For people: it would rather find nothing than the wrong item.
+pub fn enclosing_item<'a>(above: &[&'a str], line: &str) -> Option<&'a str> {
+    let mut depth = indent(line).len();
+    for line in above.iter().rev().filter(|line| !line.trim().is_empty()) {
+        let (width, text) = (indent(line).len(), line.trim());
+        // `[section]` and `## Title` are followed by lines of the same depth.
+        let is_section = width == depth && text.starts_with(['[', '#', '\\']) && !opens_block(text);
+        if (width < depth || is_section) && names_item(text) && !is_complete(text) {
+            return Some(text);
+        }
+        // The end of a heading over several lines, `) -> Self {`, is no deeper than its beginning.
+        if !text.starts_with([')', ']', '{']) && !is_comment(text) {
+            depth = depth.min(width);
+        }
+    }
+    None
 }
 
 /// Whether a line of the file encloses another one below it, or is underlined.
@@ -148,5 +167,22 @@ mod tests {
         let rows = rows_around_changes(&script);
         let found: Vec<&str> = rows.iter().map(|row| script.rows[row].text.as_str()).collect();
         assert_eq!(found, expected);
+    }
+
+    // The line in question ends with `<`.
+    #[rstest]
+    #[case("class A:\n    def send(self):\n        a = 1\n        b = 2 <\n", Some("def send(self):"))]
+    #[case("class A:\n    def send(self): <\n        a = 1\n", Some("class A:"))]
+    #[case("def f():\n    pass\n\nx = 1 <\n", None)]
+    #[case("impl A {\n    fn f(\n        a: u8,\n    ) -> u8 {\n        a <\n    }\n}\n", Some("fn f("))]
+    #[case("fn f() {}\nfn g() {\n    if a {\n        b();\n    }\n    c(); <\n}\n", Some("fn g() {"))]
+    #[case("[a]\nx = 1\n\n[b]\n# y\ny = 2 <\n", Some("[b]"))]
+    #[case("## Use\n\ntext <\n", Some("## Use"))]
+    #[case("one\n    two <\n", None)]
+    #[case("a <", None)]
+    fn the_innermost_item_is_named(#[case] text: &str, #[case] expected: Option<&str>) {
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| line.ends_with('<')).unwrap();
+        assert_eq!(enclosing_item(&lines[..at], lines[at]), expected);
     }
 }

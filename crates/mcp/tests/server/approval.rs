@@ -10,7 +10,8 @@ use slipstitch::core::settings::Mode;
 use slipstitch_mcp::Options;
 
 use crate::harness::{
-    Client, ClientEvent, ERAS, Era, TestProject, TestUser, approve, is_error, reported, request, text,
+    Client, ClientEvent, ERAS, Era, TIMEOUT, TestProject, TestUser, approve, is_error, reported, request,
+    text,
 };
 
 const OLD: &str = "one\ntwo\n";
@@ -491,4 +492,30 @@ async fn with_a_passphrase_no_form_is_shown_and_nothing_is_decided() {
     assert!(workspace.reviewer("Ada", None).is_err() && workspace.reviewer("Ada", Some("open")).is_err());
     let ada = workspace.reviewer("Ada", Some("open sesame")).unwrap();
     assert!(workspace.accept(ProposalId(1), &ada).is_success());
+}
+
+#[tokio::test]
+async fn a_decision_made_elsewhere_ends_an_open_form() {
+    let (project, mut client) = connect(Era::Handshake).await;
+    let events = &mut client.events;
+    let call = client.service.call_tool(request("propose_file_edit", proposal()));
+    let deciding = async {
+        let shown = events.recv().await;
+        assert!(matches!(shown, Some(ClientEvent::FormShown(_))), "{shown:?}");
+        until_awaited(&project, ProposalId(1)).await;
+        // Nobody answers the form: the decision is made on the page or in the terminal.
+        assert!(accept_as_ada(&project, ProposalId(1)).is_success());
+        events.recv().await
+    };
+    let (answer, withdrawn) = tokio::join!(tokio::time::timeout(TIMEOUT, call), deciding);
+    let answer = answer.expect("an answer in time").unwrap();
+    assert_eq!((reported(&answer, "status"), reported(&answer, "change")), (&json!("applied"), &json!("c1")));
+    let accepted = settled(&project, 1);
+    assert!(matches!(&accepted, Some(ProposalDecision::Accepted { by, .. }) if by == "Ada"), "{accepted:?}");
+    let reason = "decided elsewhere";
+    assert!(
+        matches!(&withdrawn, Some(ClientEvent::FormWithdrawn(why)) if why.contains(reason)),
+        "{withdrawn:?}"
+    );
+    assert_eq!(project.read("a.txt"), NEW);
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
-    ElicitResult, ElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProtocolVersion, RequestMetaObject, ResourceUpdatedNotificationParam, Root,
+    CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientConfig,
+    ElicitRequestParams, ElicitResult, ElicitationCapability, Implementation, ListRootsResult,
+    ProgressNotificationParam, ProtocolVersion, RequestMetaObject, ResourceUpdatedNotificationParam, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService, ServiceError};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt};
@@ -128,8 +128,14 @@ impl TestProject {
 #[derive(Debug)]
 pub(crate) enum ClientEvent {
     FormShown(String),
-    Progress { step: f64, total: Option<f64>, message: String },
+    Progress {
+        step: f64,
+        total: Option<f64>,
+        message: String,
+    },
     ResourceUpdated(String),
+    /// The server does not need an answer to a form any more, for this reason.
+    FormWithdrawn(String),
 }
 
 /// The client's side: which capabilities it has, and how its user answers forms.
@@ -212,6 +218,10 @@ impl ClientHandler for TestUser {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let (step, total) = (params.progress, params.total);
         self.record(ClientEvent::Progress { step, total, message: params.message.unwrap_or_default() });
+    }
+
+    async fn on_cancelled(&self, params: CancelledNotificationParam, _: NotificationContext<RoleClient>) {
+        self.record(ClientEvent::FormWithdrawn(params.reason.unwrap_or_default()));
     }
 
     async fn on_resource_updated(

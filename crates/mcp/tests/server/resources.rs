@@ -5,9 +5,12 @@ use rmcp::model::{
     SubscriptionFilter, UnsubscribeRequestParams,
 };
 use serde_json::{Value, json};
+use slipstitch::core::ports::journal::ProposalId;
 use slipstitch_mcp::{Options, RootSource};
 
-use crate::harness::{Client, ClientEvent, ERAS, Era, TIMEOUT, TestProject, TestUser, edit, folder_uri};
+use crate::harness::{
+    Client, ClientEvent, ERAS, Era, TIMEOUT, TestProject, TestUser, edit, folder_uri, text,
+};
 
 async fn read_resource(client: &Client, uri: &str) -> String {
     let read = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
@@ -41,11 +44,47 @@ async fn lists_changes_and_shows_their_diffs() {
 }
 
 #[tokio::test]
+async fn anyone_can_ask_by_its_id_what_came_of_a_proposal() {
+    for era in ERAS {
+        let project = TestProject::with_files(&[("a.txt", "one\n")]);
+        let client = Client::connect(project.options("agent-q"), TestUser::without_forms(), era).await;
+        let proposal = json!({"path": "a.txt", "new_content": "two\n", "description": "count"});
+        client.call("propose_file_edit", proposal.clone()).await;
+        let ask = async |id: &str| -> Value {
+            let text = read_resource(&client, &format!("slipstitch://proposals/{id}")).await;
+            assert!(!text.contains("slipstitch review"), "nothing that an agent could run itself: {text}");
+            serde_json::from_str(&text).unwrap()
+        };
+        let waiting = ask("p1").await;
+        assert_eq!((&waiting["state"], &waiting["files"]), (&json!("pending"), &json!(["a.txt"])));
+        let workspace = project.workspace("x");
+        let ada = workspace.reviewer("Ada", None).unwrap();
+        assert!(workspace.reject(ProposalId(1), &ada, Some("keep it")).is_success());
+        let rejected = ask("p1").await;
+        assert_eq!((&rejected["state"], &rejected["reason"]), (&json!("rejected"), &json!("keep it")));
+        // Asking changes nothing: the call sent again still gets the decision, and then it is a new request.
+        let again = client.call("propose_file_edit", proposal.clone()).await;
+        assert!(text(&again).contains("keep it"), "{}", text(&again));
+        client.call("propose_file_edit", proposal).await;
+        assert!(workspace.accept(ProposalId(2), &ada).is_success());
+        let accepted = ask("p2").await;
+        assert_eq!((&accepted["state"], &accepted["change"]), (&json!("accepted"), &json!("c1")));
+        assert!(accepted["message"].as_str().unwrap().contains("accepted by Ada"), "{accepted}");
+        for uri in ["slipstitch://proposals/p9", "slipstitch://proposals/c1"] {
+            let error = client.service.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap_err();
+            assert!(error.to_string().contains(uri), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn notifies_clients_of_the_older_protocol() {
     let project = TestProject::with_files(&[("a.txt", "one\n")]);
     let mut client = project.connect("native", Era::Handshake).await;
-    let error = client.service.subscribe(SubscribeRequestParams::new("file:///x")).await.unwrap_err();
-    assert!(error.to_string().contains("file:///x"), "{error}");
+    for uri in ["file:///x", "slipstitch://proposals/p1"] {
+        let error = client.service.subscribe(SubscribeRequestParams::new(uri)).await.unwrap_err();
+        assert!(error.to_string().contains(uri), "{error}");
+    }
     client.service.subscribe(SubscribeRequestParams::new("slipstitch://changes")).await.unwrap();
     client.service.subscribe(SubscribeRequestParams::new("slipstitch://changes/c1")).await.unwrap();
     client.call("edit_file", edit("a.txt", "one", "two")).await;

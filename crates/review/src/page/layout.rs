@@ -23,6 +23,7 @@ const KEYS: &[(&str, &str)] = &[
     ("c", "reason for the agent"),
     ("u", "undo the change (history)"),
     ("x", "unified or side by side"),
+    ("w", "the whole file, and back"),
     ("/", "search"),
     ("⏎", "send the decision"),
     ("?", "this help"),

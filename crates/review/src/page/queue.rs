@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
-    ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, StoredProposal, describe_hunks,
+    Filter, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, StoredProposal, describe_hunks,
 };
 use slipstitch::core::report::{ConflictReport, Report};
 
@@ -12,7 +12,11 @@ use super::layout::{Tab, page};
 use super::{Filters, diff, visible, who};
 use crate::diff_view::{HunkView, file_notes};
 use crate::revert;
-use crate::summary::{ago, author_of, count_lines, state_of, tags_of, title_of, told_to_agent, undo_note};
+use crate::summary::{
+    ago, ago_in_words, answer_to_agent, author_of, count_lines, shorten_item, state_of, tags_of, title_of,
+    undo_note,
+};
+use crate::whole_file::FileBefore;
 
 /// How many pending proposals are listed.
 const MAX_LISTED: usize = 200;
@@ -20,6 +24,8 @@ const MAX_LISTED: usize = 200;
 const MAX_DECIDED: usize = 12;
 /// How many lines of diffs are drawn at once; other hunks are loaded when they come into view.
 const MAX_LINES: usize = 600;
+/// How many files are read to say which item a hunk is in. The others' hunks must do with their own lines.
+const MAX_FILES_READ: usize = 10;
 /// How many lines a hunk may have to be loaded without being asked for.
 const MAX_AUTO_LINES: usize = 400;
 
@@ -39,49 +45,85 @@ pub(crate) fn queue_page(
     filters: &Filters,
     deciding: Deciding<'_>,
 ) -> Markup {
-    let pending = workspace.proposals().unwrap_or_default();
-    let count = pending.len();
-    let decided = workspace.decided_proposals(MAX_DECIDED).unwrap_or_default();
-    let is_shown = |found: &&StoredProposal| {
-        let proposal = &found.proposal;
-        filters.allow(
-            found.at,
-            &proposal.origin,
-            proposal.description.as_deref(),
-            proposal.files.iter().map(|file| file.path.as_str()),
-        )
-    };
-    let pending: Vec<&StoredProposal> = pending.iter().filter(is_shown).collect();
-    let chosen_id = chosen.or_else(|| pending.first().map(|found| found.id));
-    let query = filters.query();
-    let list = html! {
-        (filters.form("/review"))
-        h2 { "Waiting" @if !pending.is_empty() { " · " (pending.len()) } }
-        @for found in pending.iter().take(MAX_LISTED) { (item(found, chosen_id, &query)) }
-        @if pending.len() > MAX_LISTED { p.empty { (pending.len() - MAX_LISTED) " more. Search or filter to find them, or decide the ones above first." } }
-        @if pending.is_empty() { p.empty { @if filters.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
-        @if !decided.is_empty() {
-            h2 { "Decided" }
-            @for found in decided.iter().filter(is_shown) { (item(found, chosen_id, &query)) }
-        }
-    };
+    let queue = Queue::read(workspace, filters);
+    let chosen_id = chosen.or_else(|| queue.pending.first().map(|found| found.id));
     let found = chosen_id.and_then(|id| workspace.proposal(id).ok().flatten());
-    let next = pending.iter().find(|found| Some(found.id) != chosen_id).copied();
+    let next = queue.pending.iter().find(|found| Some(found.id) != chosen_id);
     let content = match (&found, chosen_id) {
         (Some(found), _) => proposal_content(workspace, found, deciding, next),
         (None, Some(id)) => {
             html! { h1 { "No proposal " (id) } p.why { "It is not in this project's journal." } }
         }
-        (None, None) => nothing_to_review(),
+        (None, None) => nothing_to_review(workspace),
     };
     let title = found.as_ref().map_or("Review".to_owned(), |found| title_of(&found.proposal));
-    page(&title, Tab::Review, count, filters, list, content)
+    page(&title, Tab::Review, queue.count, filters, queue.list(chosen_id, filters), content)
 }
 
-fn nothing_to_review() -> Markup {
+/// The list at the left, and how many proposals wait.
+pub(super) fn queue_list(
+    workspace: &Workspace,
+    chosen: Option<ProposalId>,
+    filters: &Filters,
+) -> (Markup, usize) {
+    let queue = Queue::read(workspace, filters);
+    (queue.list(chosen, filters), queue.count)
+}
+
+/// What waits, and what was decided last, as far as the filters allow it.
+struct Queue {
+    pending: Vec<StoredProposal>,
+    decided: Vec<StoredProposal>,
+    /// How many proposals wait, whatever the filters say.
+    count: usize,
+}
+
+impl Queue {
+    fn read(workspace: &Workspace, filters: &Filters) -> Self {
+        let mut pending = workspace.proposals().unwrap_or_default();
+        let mut decided = workspace.decided_proposals(MAX_DECIDED).unwrap_or_default();
+        let count = pending.len();
+        let is_shown = |found: &StoredProposal| {
+            let proposal = &found.proposal;
+            let paths = proposal.files.iter().map(|file| file.path.as_str());
+            filters.allow(found.at, &proposal.origin, proposal.description.as_deref(), paths)
+        };
+        pending.retain(is_shown);
+        decided.retain(is_shown);
+        Self { pending, decided, count }
+    }
+
+    fn list(&self, chosen: Option<ProposalId>, filters: &Filters) -> Markup {
+        let (pending, query) = (&self.pending, filters.query());
+        html! {
+            (filters.form("/review"))
+            h2 { "Waiting" @if !pending.is_empty() { " · " (pending.len()) } }
+            @for found in pending.iter().take(MAX_LISTED) { (item(found, chosen, &query)) }
+            @if pending.len() > MAX_LISTED { p.empty { (pending.len() - MAX_LISTED) " more. Search or filter to find them, or decide the ones above first." } }
+            @if pending.is_empty() { p.empty { @if filters.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
+            @if !self.decided.is_empty() {
+                h2 { "Decided" }
+                @for found in &self.decided { (item(found, chosen, &query)) }
+            }
+        }
+    }
+}
+
+fn nothing_to_review(workspace: &Workspace) -> Markup {
+    let last = workspace.log(&Filter { limit: Some(1), ..Filter::default() }).unwrap_or_default().pop();
     html! {
         h1 { "Nothing to review" }
-        p.why { "Changes that need your approval appear here by themselves. Everything that was written is in the " a href="/history" { "history" } "." }
+        p.why {
+            "Changes that need your approval appear here by themselves. "
+            @match &last {
+                Some(last) => {
+                    "The last change was " a href={ "/history/" (last.id) } { (last.id) } " by "
+                    (visible(last.origin.agent.as_deref().unwrap_or(&last.origin.session))) ", " (ago_in_words(last.at)) "; the "
+                    a href="/history" { "history" } " has all of them."
+                }
+                None => { "Everything that is written is in the " a href="/history" { "history" } "." }
+            }
+        }
         p.why { "To try it, have an agent change a protected file, such as " code { ".github/workflows/ci.yml" } ", or add a rule to your settings: " }
         pre.sample { "[[rules]]\npaths = [\"src/**\"]\nverdict = \"ask\"\n" }
     }
@@ -125,25 +167,25 @@ fn proposal_content(
     html! {
         h1 { (title_of(proposal)) }
         p.why {
-            (who(&proposal.origin)) " · proposed " (ago(found.at)) @if ago(found.at) != "now" { " ago" }
+            (who(&proposal.origin)) " · proposed " (ago_in_words(found.at))
             @if is_pending { " · waits because " b { (visible(&proposal.reason)) } }
         }
         @if let Some(note) = undo_note(proposal).filter(|_| is_pending) { div.note { b { "Can't be undone later. " } (note) } }
         @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
         @match &found.decision {
-            Some(decision) => { (decision_note(found.id, decision, next)) }
+            Some(decision) => { (decision_note(workspace, found, decision, next)) }
             None if deciding.problem.is_none() => { (state_note(workspace, found)) }
             None => {}
         }
-        @if is_pending && deciding.is_locked { (unlock_form(found.id)) (files(found)) }
+        @if is_pending && deciding.is_locked { (unlock_form(found.id)) (files(workspace, found)) }
         @else if is_pending {
             form #decision method="post" action={ "/review/" (found.id) } {
-                (files(found))
+                (files(workspace, found))
                 @if proposal.notes.subject == ProposalSubject::WriteAccess { p { "If you accept, the session can change files until it ends. Every change can be undone, except those of private files." } }
                 div.reason { label for="reason" { "Reason for the agent" } input #reason name="reason" maxlength="2000" placeholder="Optional"; }
                 (decision_bar(workspace.is_decision_awaited(found.id), !proposal.hunks().is_empty()))
             }
-        } @else { (files(found)) }
+        } @else { (files(workspace, found)) }
     }
 }
 
@@ -199,25 +241,37 @@ fn problem_note(report: &Report) -> Markup {
 }
 
 /// What was decided, and what the agent gets to read.
-fn decision_note(id: ProposalId, decision: &ProposalDecision, next: Option<&StoredProposal>) -> Markup {
+fn decision_note(
+    workspace: &Workspace,
+    found: &StoredProposal,
+    decision: &ProposalDecision,
+    next: Option<&StoredProposal>,
+) -> Markup {
     html! {
         div.note.done role="status" {
-            b { "Decided. " } "The agent is told: " q { (told_to_agent(id, decision)) }
+            b { "Decided. " }
             @if let ProposalDecision::Accepted { change, .. } = decision { " " a href={ "/history/" (change) } { "Show or undo " (change) } }
             @if let Some(next) = next { p { a #next href={ "/review/" (next.id) } { "Next: " (title_of(&next.proposal)) " " kbd { "⏎" } } } }
+            p { "The agent gets this answer:" }
+            pre.answer tabindex="0" role="region" aria-label="The answer to the agent" { (answer_to_agent(workspace, found, decision)) }
         }
     }
 }
 
 /// The hunks, grouped by file. The first lines are drawn, the others when they come into view.
-fn files(found: &StoredProposal) -> Markup {
+fn files(workspace: &Workspace, found: &StoredProposal) -> Markup {
     let hunks = found.proposal.hunks();
     let mut lines_left = MAX_LINES;
     let mut drawn = Vec::new();
-    for group in hunks.chunk_by(|one, other| one.path == other.path) {
+    for (index, group) in hunks.chunk_by(|one, other| one.path == other.path).enumerate() {
         let text = |hunk: &ProposalHunk| found.proposal.hunk_diff(hunk);
         let counts: Vec<(usize, usize)> = group.iter().map(|hunk| count_lines(text(hunk))).collect();
         let path = visible(group[0].path.as_str());
+        let before = match index < MAX_FILES_READ {
+            true => FileBefore::read(workspace, found, &group[0].path),
+            false => FileBefore::unread(found, &group[0].path),
+        };
+        let items = before.items_around(&group.iter().map(text).collect::<Vec<_>>());
         drawn.push(html! {
             section.file aria-label=(path) {
                 div.fh {
@@ -225,9 +279,10 @@ fn files(found: &StoredProposal) -> Markup {
                     @for note in file_notes(text(&group[0])) { span.tag { (visible(&note)) } }
                     span.plus { "+" (counts.iter().map(|count| count.0).sum::<usize>()) }
                     span.minus { "−" (counts.iter().map(|count| count.1).sum::<usize>()) }
+                    @if before.can_be_shown() { a.whole href={ "/review/" (found.id) "/file/" (group[0].number) } { "Whole file " kbd { "w" } } }
                     button.layout type="button" hidden { "Unified " kbd { "x" } }
                 }
-                @for hunk in group { (hunk_section(found, hunk, &mut lines_left)) }
+                @for (hunk, item) in group.iter().zip(items) { (hunk_section(found, hunk, item, &mut lines_left)) }
             }
         });
     }
@@ -247,7 +302,12 @@ pub(crate) fn hunk_part(workspace: &Workspace, id: ProposalId, number: usize) ->
     Some(html! { div { (diff::rows(&view)) (edit_field(number, Some(&view))) } })
 }
 
-fn hunk_section(found: &StoredProposal, hunk: &ProposalHunk, lines_left: &mut usize) -> Markup {
+fn hunk_section(
+    found: &StoredProposal,
+    hunk: &ProposalHunk,
+    item: Option<&str>,
+    lines_left: &mut usize,
+) -> Markup {
     let number = hunk.number;
     let rejected = found.rejected_hunks.iter().find(|rejected| rejected.hunk == number);
     let lines = found.proposal.hunk_diff(hunk).lines().count();
@@ -256,7 +316,10 @@ fn hunk_section(found: &StoredProposal, hunk: &ProposalHunk, lines_left: &mut us
     html! {
         div.hunk #{ "hunk-" (number) } tabindex="-1" data-hunk=(number) {
             div.hh {
-                span { (crate::diff_view::describe_lines(found.proposal.hunk_diff(hunk))) }
+                span {
+                    (crate::diff_view::describe_lines(found.proposal.hunk_diff(hunk)))
+                    @if let Some(item) = item { ", in " code { (visible(&shorten_item(item))) } }
+                }
                 @if found.decision.is_none() { (controls(number, rejected.is_some(), drawn.as_ref())) }
                 @else if let Some(ProposalDecision::Accepted { left_out, edited, .. }) = &found.decision {
                     @if left_out.iter().any(|left| left.hunk == number) { span.minus { "left out" } }

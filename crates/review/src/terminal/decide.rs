@@ -9,8 +9,10 @@ use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
 use super::model::{Choice, Model};
+use super::whole_file::WholeFile;
+use crate::editor::edit_text;
 use crate::revert::run_undo;
-use crate::summary::told_to_agent;
+use crate::summary::answer_to_agent;
 
 /// Sends the choices, if every hunk has one.
 pub(super) fn send(model: &mut Model<'_>) {
@@ -42,6 +44,33 @@ pub(super) fn send(model: &mut Model<'_>) {
     finish(model, id, &report);
 }
 
+/// Lets the user edit the current hunk. The error is a message for them.
+pub(super) fn edit_current(model: &mut Model<'_>) -> Result<(), String> {
+    let Some(open) = &mut model.proposal else { return Ok(()) };
+    let (Some(hunk), Some(view)) = (open.hunks.get(open.current), open.views.get(open.current)) else {
+        return Ok(());
+    };
+    let choice = &mut open.choices[open.current];
+    let before = if let Choice::Edit(text) = choice { text.clone() } else { view.editable.clone() };
+    if let Some(text) = edit_text(model.workspace, hunk, &before)? {
+        *choice = Choice::Edit(text);
+    }
+    Ok(())
+}
+
+/// Shows the whole file of the current hunk, or the hunks again.
+pub(super) fn toggle_whole_file(model: &mut Model<'_>) {
+    let Some(open) = &mut model.proposal else { return };
+    if open.whole_file.take().is_none() {
+        match WholeFile::read(model.workspace, &open.found, &open.hunks, open.current) {
+            Ok(file) => open.whole_file = Some(file),
+            Err(message) => model.message = Some(message),
+        }
+    }
+    model.scroll = 0;
+    model.follows_hunk = true;
+}
+
 /// Accepts everything that is not rejected.
 pub(super) fn accept_all(model: &mut Model<'_>) {
     let Some(open) = &model.proposal else { return };
@@ -64,12 +93,15 @@ pub(super) fn reject_all(model: &mut Model<'_>) {
 
 /// Says what the caller is told, or why nothing was decided, and goes on with the next proposal.
 fn finish(model: &mut Model<'_>, id: ProposalId, report: &Report) {
-    let decision = model.workspace.proposal(id).ok().flatten().and_then(|found| found.decision);
-    model.message = Some(match &decision {
-        Some(decision) => format!("The agent is told: {}", told_to_agent(id, decision)),
+    let found = model.workspace.proposal(id).ok().flatten();
+    let decided = found.as_ref().and_then(|found| Some((found, found.decision.as_ref()?)));
+    model.message = Some(match decided {
+        Some((found, decision)) => {
+            format!("The agent gets this answer: {}", answer_to_agent(model.workspace, found, decision))
+        }
         None => format!("Not written: {}", escape_controls(&report.message)),
     });
-    model.decided += usize::from(decision.is_some() && report.is_success());
+    model.decided += usize::from(decided.is_some() && report.is_success());
     model.reload();
 }
 

@@ -11,11 +11,14 @@ use slipstitch::stats::{CallFilter, Tally};
 use super::lines::{Canvas, Lines};
 use super::model::{DiffLayout, Model, Prompt, Tab};
 use super::theme::{Colors, Role};
-use super::wrap::{shorten, width_of, wrap};
+use super::wrap::{shorten, width_of, wrap_words};
 use crate::summary::{ago, author_of, count_lines, tags_of, title_of};
 
 /// The width of the content from which diffs are side by side.
 const MIN_SPLIT: u16 = 110;
+
+/// How many lines a message may take.
+const MAX_STATUS_LINES: usize = 4;
 
 const HELP: &[(&str, &str)] = &[
     ("j k", "next, previous hunk; in the history, change"),
@@ -27,7 +30,7 @@ const HELP: &[(&str, &str)] = &[
     ("⏎", "send the decision"),
     ("A R", "accept, reject everything at once"),
     ("u", "undo or redo the change (history)"),
-    ("x", "unified or side by side"),
+    ("x w", "unified or side by side; the whole file"),
     ("↑ ↓ PgUp PgDn", "scroll"),
     ("1 2 3 Tab", "review, history, statistics"),
     ("/ Esc", "search, show everything again"),
@@ -35,7 +38,9 @@ const HELP: &[(&str, &str)] = &[
 ];
 
 pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors) {
-    let rows = [Constraint::Length(1), Constraint::Min(1), Constraint::Length(1), Constraint::Length(1)];
+    let message = status_lines(model, colors, frame.area().width.into());
+    let height = Constraint::Length(u16::try_from(message.len()).unwrap_or(1));
+    let rows = [Constraint::Length(1), Constraint::Min(1), height, Constraint::Length(1)];
     let [top, body, status, keys] = Layout::vertical(rows).areas(frame.area());
     frame.render_widget(Paragraph::new(header(model, colors, top.width)), top);
     if model.tab == Tab::Statistics {
@@ -50,7 +55,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors)
         frame.render_widget(Paragraph::new(vec![bar; line.height.into()]), line);
         draw_content(frame, model, colors, content);
     }
-    frame.render_widget(Paragraph::new(status_line(model, colors, status.width.into())), status);
+    frame.render_widget(Paragraph::new(message), status);
     frame.render_widget(Paragraph::new(key_line(model, colors)), keys);
     if model.is_help_shown {
         draw_help(frame, colors);
@@ -78,13 +83,23 @@ fn header(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
+/// A message, what is typed, or that the agent waits. A long message takes a few lines: it is what the agent gets to read.
+fn status_lines(model: &Model<'_>, colors: Colors, width: usize) -> Vec<Line<'static>> {
+    if let (None, Some(message)) = (&model.prompt, &model.message) {
+        let text = shorten(&message.replace('\n', " "), width.saturating_sub(2) * MAX_STATUS_LINES);
+        let rows = wrap_words(&[(text, colors.style(Role::Strong))], width.saturating_sub(2));
+        let indented = |row: Vec<Span<'static>>| Line::from([vec![Span::raw(" ")], row].concat());
+        return rows.into_iter().take(MAX_STATUS_LINES).map(indented).collect();
+    }
+    vec![status_line(model, colors, width)]
+}
+
 fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static> {
-    let (text, role) = match (&model.prompt, &model.message) {
-        (Some(Prompt::Reason(text)), _) => (format!(" Reason for the agent: {text}▏"), Role::Strong),
-        (Some(Prompt::Search(text)), _) => (format!(" Search: {text}▏"), Role::Strong),
-        (None, Some(message)) => (format!(" {message}"), Role::Strong),
-        (None, None) if !model.search.is_empty() => (format!(" Search: {}", model.search), Role::Soft),
-        (None, None) => (String::new(), Role::Plain),
+    let (text, role) = match &model.prompt {
+        Some(Prompt::Reason(text)) => (format!(" Reason for the agent: {text}▏"), Role::Strong),
+        Some(Prompt::Search(text)) => (format!(" Search: {text}▏"), Role::Strong),
+        None if !model.search.is_empty() => (format!(" Search: {}", model.search), Role::Soft),
+        None => (String::new(), Role::Plain),
     };
     let waits = model.proposal.as_ref().is_some_and(|open| open.is_awaited) && model.tab == Tab::Review;
     let note = if waits && text.is_empty() { " The agent is waiting for this answer" } else { "" };
@@ -99,7 +114,7 @@ fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static>
 fn key_line(model: &Model<'_>, colors: Colors) -> Line<'static> {
     let keys = match (&model.prompt, model.tab) {
         (Some(_), _) => " ⏎ done  Esc cancel",
-        (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x layout  q leave",
+        (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x/w view  q leave",
         (None, Tab::History) => " j/k change  u undo or redo  x layout  / search  q leave",
         (None, Tab::Statistics) => " 1 review  2 history  q leave",
     };
@@ -201,7 +216,10 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
     };
     let canvas = Canvas { width: usize::from(area.width), colors, is_split };
     let shown = match (model.tab, &model.proposal, &model.change) {
-        (Tab::Review, Some(open), _) => canvas.proposal(open),
+        (Tab::Review, Some(open), _) => match &open.whole_file {
+            Some(file) => canvas.whole_file(file, open.current),
+            None => canvas.proposal(open),
+        },
         (Tab::History, _, Some(open)) => {
             let mut shown = canvas.change(open);
             let change = &open.entry.summary;
@@ -241,8 +259,7 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
 }
 
 fn paragraph(text: &str, role: Role, canvas: Canvas) -> Vec<Line<'static>> {
-    let rows = wrap(&[(text.to_owned(), canvas.colors.style(role))], canvas.width);
-    rows.into_iter().map(Line::from).collect()
+    canvas.text(text, role).collect()
 }
 
 fn message(title: &str, text: &str, canvas: Canvas) -> Lines {

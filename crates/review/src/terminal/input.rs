@@ -48,6 +48,10 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
         }
         code => {
             scroll_or_switch(model, code);
+            if code == KeyCode::Char('w') && model.tab == Tab::Review {
+                decide::toggle_whole_file(model);
+                return Effect::None;
+            }
             match model.tab {
                 Tab::Review => decide_by_key(model, code),
                 Tab::History if code == KeyCode::Char('u') => {

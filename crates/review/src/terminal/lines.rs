@@ -6,7 +6,8 @@ use slipstitch::core::text::display::escape_controls;
 
 use super::model::{Choice, OpenChange, OpenProposal};
 use super::theme::{Colors, Role};
-use super::wrap::{shorten, width_of, wrap};
+use super::whole_file::WholeFile;
+use super::wrap::{shorten, width_of, wrap, wrap_words};
 use crate::diff_view::{self, HunkView, Row};
 use crate::diff_view::{describe_lines, file_notes};
 use crate::line_part::Part;
@@ -32,8 +33,8 @@ pub(super) struct Lines {
 }
 
 impl Canvas {
-    fn text(&self, text: &str, role: Role) -> impl Iterator<Item = Line<'static>> {
-        wrap(&[(text.to_owned(), self.colors.style(role))], self.width).into_iter().map(Line::from)
+    pub(super) fn text(&self, text: &str, role: Role) -> impl Iterator<Item = Line<'static>> {
+        wrap_words(&[(text.to_owned(), self.colors.style(role))], self.width).into_iter().map(Line::from)
     }
 
     /// A proposal: what it is for, who wants it, why it was stopped, and its hunks.
@@ -67,10 +68,11 @@ impl Canvas {
             shown.hunks.push(shown.lines.len());
             let view = &open.views[index];
             let is_current = index == open.current;
-            let place = format!("{} of {}  {}", index + 1, open.hunks.len(), describe_lines(diff));
+            let item = open.items[index].as_ref().map_or(String::new(), |item| format!(", in {item}"));
+            let place = format!("{} of {}  {}{item}", index + 1, open.hunks.len(), describe_lines(diff));
             shown.lines.push(self.hunk_heading(&place, view, &open.choices[index], is_current));
             shown.lines.extend(self.choice_text(&open.choices[index]));
-            shown.lines.extend(self.rows(view));
+            shown.lines.extend(self.rows(&view.rows));
         }
         shown
     }
@@ -111,7 +113,8 @@ impl Canvas {
             Choice::Edit(text) => {
                 let mut lines: Vec<Line<'static>> = self.text("instead, you write:", Role::Warning).collect();
                 for line in text.lines() {
-                    lines.extend(self.text(&format!("  {}", escape_line(line)), Role::Plain));
+                    let parts = [(format!("  {}", escape_line(line)), self.colors.style(Role::Plain))];
+                    lines.extend(wrap(&parts, self.width).into_iter().map(Line::from));
                 }
                 lines
             }
@@ -132,15 +135,33 @@ impl Canvas {
             shown.hunks.push(shown.lines.len());
             let heading = view.rows.first().map_or(String::new(), first_line);
             shown.lines.extend(self.text(&heading, Role::Soft));
-            shown.lines.extend(self.rows(view));
+            shown.lines.extend(self.rows(&view.rows));
         }
         shown
     }
 
-    fn rows(&self, view: &HunkView) -> Vec<Line<'static>> {
+    /// All lines of a file. The current hunk is what is scrolled to; here that is the first change.
+    pub(super) fn whole_file(&self, file: &WholeFile, current: usize) -> Lines {
+        let mut shown = Lines::default();
+        let heading = format!("{}, all lines; w shows the changes again", escape_controls(&file.path));
+        shown.lines.extend(self.text(&heading, Role::Strong));
+        let mut first_change = None;
+        for part in &file.parts {
+            for group in part.rows.chunk_by(|one, other| one.is_changed == other.is_changed) {
+                if group[0].is_changed {
+                    first_change.get_or_insert(shown.lines.len());
+                }
+                shown.lines.extend(self.rows(group));
+            }
+        }
+        shown.hunks = vec![first_change.unwrap_or(0); current + 1];
+        shown
+    }
+
+    fn rows(&self, rows: &[Row]) -> Vec<Line<'static>> {
         match self.is_split {
-            true => view.rows.iter().flat_map(|row| self.split_row(row)).collect(),
-            false => self.unified_rows(&view.rows),
+            true => rows.iter().flat_map(|row| self.split_row(row)).collect(),
+            false => self.unified_rows(rows),
         }
     }
 

@@ -11,9 +11,11 @@ use slipstitch::core::report::ConflictReport;
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::{Reviewer, Workspace};
 
+use super::whole_file::WholeFile;
 use crate::diff_view::{HunkView, split_files, split_hunks};
 use crate::revert;
-use crate::summary::undo_note;
+use crate::summary::{shorten_item, undo_note};
+use crate::whole_file::FileBefore;
 
 /// How many changes the history lists.
 const MAX_CHANGES: usize = 500;
@@ -61,12 +63,16 @@ pub(super) struct OpenProposal {
     pub(super) found: StoredProposal,
     pub(super) hunks: Vec<ProposalHunk>,
     pub(super) views: Vec<HunkView>,
+    /// The line that names the item around each hunk.
+    pub(super) items: Vec<Option<String>>,
     pub(super) choices: Vec<Choice>,
     /// The hunk that keys apply to.
     pub(super) current: usize,
     /// What is to be said about the place or the present state of the files.
     pub(super) notes: Vec<String>,
     pub(super) is_awaited: bool,
+    /// The whole file of a hunk, instead of the hunks.
+    pub(super) whole_file: Option<WholeFile>,
 }
 
 /// The change that is shown.
@@ -206,15 +212,14 @@ impl<'a> Model<'a> {
     /// Opens what the lists point to.
     fn open_selected(&mut self) {
         self.keep_draft();
-        let before = self.proposal.as_ref().map(|open| (open.found.id, open.current));
+        let shown = self.proposal.take();
+        let shown_id = shown.as_ref().map(|open| open.found.id);
         let id = self.queue.get(self.queue_at).map(|found| found.id);
         self.proposal = id.and_then(|id| {
             let drafts = self.drafts.get(&id).cloned();
-            let mut open = OpenProposal::read(self.workspace, id, drafts)?;
-            open.current = before.filter(|(shown, _)| *shown == id).map_or(0, |(_, current)| current);
-            Some(open)
+            OpenProposal::read(self.workspace, id, drafts, shown.filter(|open| open.found.id == id))
         });
-        if before.map(|(id, _)| id) != id && self.tab == Tab::Review {
+        if shown_id != id && self.tab == Tab::Review {
             self.scroll = 0;
         }
         let change = self.history.get(self.history_at).map(|change| change.id);
@@ -261,11 +266,20 @@ fn matches<'a>(
 }
 
 impl OpenProposal {
-    fn read(workspace: &Workspace, id: ProposalId, draft: Option<Vec<Choice>>) -> Option<Self> {
+    /// Reads a proposal. If it is the one that was shown, its diff is the same.
+    fn read(
+        workspace: &Workspace,
+        id: ProposalId,
+        draft: Option<Vec<Choice>>,
+        shown: Option<Self>,
+    ) -> Option<Self> {
         let found = workspace.proposal(id).ok().flatten()?;
         let hunks = found.proposal.hunks();
         let view = |hunk: &ProposalHunk| HunkView::parse(found.proposal.hunk_diff(hunk), hunk.path.as_str());
-        let views: Vec<HunkView> = hunks.iter().map(view).collect();
+        let (views, items, current, whole_file) = match shown {
+            Some(open) => (open.views, open.items, open.current, open.whole_file),
+            None => (hunks.iter().map(view).collect(), items_around(workspace, &found, &hunks), 0, None),
+        };
         let initial = |hunk: &ProposalHunk| {
             let rejected = found.rejected_hunks.iter().find(|rejected| rejected.hunk == hunk.number);
             match rejected {
@@ -280,8 +294,24 @@ impl OpenProposal {
             }
         }
         let (notes, is_awaited) = (notes_about(workspace, &found), workspace.is_decision_awaited(id));
-        Some(Self { found, hunks, views, choices, current: 0, notes, is_awaited })
+        Some(Self { found, hunks, views, items, choices, current, notes, is_awaited, whole_file })
     }
+}
+
+/// The lines that name the items around the hunks of a proposal.
+fn items_around(
+    workspace: &Workspace,
+    found: &StoredProposal,
+    hunks: &[ProposalHunk],
+) -> Vec<Option<String>> {
+    let mut items = Vec::new();
+    for group in hunks.chunk_by(|one, other| one.path == other.path) {
+        let before = FileBefore::read(workspace, found, &group[0].path);
+        let diffs: Vec<&str> = group.iter().map(|hunk| found.proposal.hunk_diff(hunk)).collect();
+        let named = |item: Option<&str>| item.map(|item| escape_controls(&shorten_item(item)));
+        items.extend(before.items_around(&diffs).into_iter().map(named));
+    }
+    items
 }
 
 /// What differs from the request or from when the proposal was made.

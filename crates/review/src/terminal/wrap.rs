@@ -29,6 +29,34 @@ pub(super) fn wrap(parts: &[(String, Style)], width: usize) -> Vec<Vec<Span<'sta
     rows
 }
 
+/// Like [`wrap`], for sentences: a row ends between words, if it can.
+pub(super) fn wrap_words(parts: &[(String, Style)], width: usize) -> Vec<Vec<Span<'static>>> {
+    let width = width.max(4);
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut column = 0;
+    for (text, style) in parts {
+        for word in text.replace('\t', TAB).split_inclusive(' ') {
+            // The blank after a word may stick out; it is not drawn.
+            let columns = width_of(word.trim_end());
+            if column > 0 && column + columns > width {
+                rows.push(Vec::new());
+                column = 0;
+            }
+            if columns > width {
+                let mut pieces = wrap(&[(word.to_owned(), *style)], width).into_iter();
+                rows.last_mut().into_iter().for_each(|row| row.extend(pieces.next().unwrap_or_default()));
+                rows.extend(pieces);
+                column = rows.last().map_or(0, |row| row.iter().map(Span::width).sum());
+                continue;
+            }
+            let word = if column + width_of(word) > width { word.trim_end() } else { word };
+            column += width_of(word);
+            push(&mut rows, word.to_owned(), *style);
+        }
+    }
+    rows
+}
+
 fn push(rows: &mut [Vec<Span<'static>>], text: String, style: Style) {
     if let (false, Some(row)) = (text.is_empty(), rows.last_mut()) {
         row.push(Span::styled(text, style));
@@ -74,6 +102,22 @@ mod tests {
             assert!(rows.iter().all(|row| row.iter().map(Span::width).sum::<usize>() <= width));
         }
         assert_eq!(wrap(&[], 10).len(), 1);
+    }
+
+    #[test]
+    fn sentences_are_wrapped_between_words() {
+        let rows = |text: &str, width| -> Vec<String> {
+            let rows = wrap_words(&[(text.to_owned(), Style::new())], width);
+            rows.iter().map(|row| row.iter().map(|span| span.content.as_ref()).collect()).collect()
+        };
+        assert_eq!(rows("waits because it is protected", 14), ["waits because ", "it is ", "protected"]);
+        assert_eq!(rows("a unbreakable-word b", 6), ["a ", "unbrea", "kable-", "word b"]);
+        assert_eq!(rows("", 10), [""]);
+        for width in 4..40 {
+            let wrapped = rows("one two  three 漢字漢字漢字 four-and-five, six", width);
+            assert!(wrapped.iter().all(|row| width_of(row) <= width), "{wrapped:?}");
+            assert_eq!(wrapped.concat().replace(' ', ""), "onetwothree漢字漢字漢字four-and-five,six");
+        }
     }
 
     #[test]

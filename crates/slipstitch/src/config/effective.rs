@@ -81,6 +81,9 @@ impl Config {
         if let Ok(tools) = Table::try_from(&self.settings) {
             table.insert("tools".into(), Value::Table(tools));
         }
+        if !self.written_rules.is_empty() {
+            table.insert("rules".into(), Value::Array(self.written_rules.clone()));
+        }
         table
     }
 

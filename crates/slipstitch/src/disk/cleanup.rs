@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::lookup::Location;
 use super::roots::{FolderPaths, RootedPath, Roots, handle_path};
 use super::temp_name::{PREFIX, random_name};
+use crate::os_path::{path_to_text, text_to_path};
 use crate::private_files;
 
 /// The folder that contains the lists of all processes.
@@ -34,12 +35,12 @@ pub(super) struct CleanupList<'a> {
     paths: FolderPaths,
 }
 
-/// One line of a list.
+/// One line of a list. Paths are text, see `os_path.rs`: JSON has no other names.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Entry {
-    File(PathBuf),
-    Folder { folder: PathBuf },
+    File(String),
+    Folder { folder: String },
 }
 
 impl CleanupFolder {
@@ -87,13 +88,15 @@ impl CleanupFolder {
 /// Removes what an entry names and returns whether it existed. After an error it must be tried again.
 fn remove_entry(entry: &Entry, roots: &Roots, backups: &Path) -> io::Result<bool> {
     let removed = match entry {
-        Entry::File(path) if path.starts_with(backups) => std::fs::remove_file(path).map(|()| true),
-        Entry::File(path) => match roots.resolve_absolute(path) {
+        Entry::File(path) if text_to_path(path).starts_with(backups) => {
+            std::fs::remove_file(text_to_path(path)).map(|()| true)
+        }
+        Entry::File(path) => match roots.resolve_absolute(&text_to_path(path)) {
             Some(path) => unlink(&path, AtFlags::empty()),
             // It belongs to another root.
             None => return Err(io::ErrorKind::NotFound.into()),
         },
-        Entry::Folder { folder } => match roots.resolve_absolute(folder) {
+        Entry::Folder { folder } => match roots.resolve_absolute(&text_to_path(folder)) {
             // A folder that has got a file meanwhile is in use and stays.
             Some(path) => Ok(unlink(&path, AtFlags::REMOVEDIR).unwrap_or(false)),
             None => return Err(io::ErrorKind::NotFound.into()),
@@ -132,14 +135,16 @@ impl CleanupList<'_> {
     /// Adds a folder that is about to be created in `dir`.
     pub(super) fn add_folder(&mut self, dir: impl AsFd, name: &OsStr) -> io::Result<()> {
         match handle_path(dir) {
-            Some(parent) => self.add(&Entry::Folder { folder: parent.join(name) }),
+            Some(parent) => {
+                self.add(&Entry::Folder { folder: path_to_text(&parent.join(name)).into_owned() })
+            }
             None => Ok(()),
         }
     }
 
     /// Adds a file that is about to be created.
     pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
-        self.add(&Entry::File(path.into()))
+        self.add(&Entry::File(path_to_text(path).into_owned()))
     }
 
     fn add(&mut self, entry: &Entry) -> io::Result<()> {

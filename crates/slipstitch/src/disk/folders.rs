@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, MetadataExt};
@@ -16,6 +17,7 @@ use super::error::io_error;
 use super::folder_attributes::{self, RecordedFolders};
 use super::lookup::{self, Location, MissingFile, locate_folder};
 use super::roots::Roots;
+use crate::os_path::path_to_text;
 
 /// The entries of a folder, sorted by name; those of the first root if `folder` is `None`.
 pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<FolderEntry>, WorkspaceError> {
@@ -37,7 +39,7 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
             Ok(_) | Err(_) => (EntryKind::Other, 0),
         };
         let modified = found.ok().map(|found| found.mtime() * 1000 + found.mtime_nsec() / 1_000_000);
-        entries.push(FolderEntry { name: name.to_string_lossy().into_owned(), kind, size, modified });
+        entries.push(FolderEntry { name: path_to_text(Path::new(&name)).into_owned(), kind, size, modified });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use slipstitch_core::path::{FilePath, RootName};
 
+use crate::os_path::{path_to_text, text_to_path};
+
 /// A root: an open directory, and the absolute paths by which callers may refer to it.
 #[derive(Debug)]
 pub(super) struct Root {
@@ -73,9 +75,9 @@ impl Roots {
     /// The root that `path` belongs to; `None` if it is absolute and in no root.
     pub(super) fn resolve(&self, path: &FilePath) -> Option<RootedPath<'_>> {
         if path.is_absolute() {
-            return self.resolve_absolute(Path::new(path.as_str()));
+            return self.resolve_absolute(&text_to_path(path.as_str()));
         }
-        Some(RootedPath { root: self.list.first()?, path: path.as_str().into() })
+        Some(RootedPath { root: self.list.first()?, path: text_to_path(path.as_str()) })
     }
 
     /// The innermost root that contains an absolute path.
@@ -103,8 +105,7 @@ impl Roots {
             Some((index, relative))
         });
         let (index, relative) = candidates.min_by_key(|(_, relative)| relative.as_os_str().len())?;
-        let text = if index == 0 { relative.to_str()? } else { absolute.to_str()? };
-        FilePath::from_record(text).ok()
+        FilePath::from_record(&path_to_text(if index == 0 { relative } else { &absolute })).ok()
     }
 }
 

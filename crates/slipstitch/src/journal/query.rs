@@ -17,6 +17,7 @@ use slipstitch_core::text::ContentHash;
 use super::checksum::{CHANGES, FILES};
 use super::{DbError, FileOwner, change_id, insert, lifecycle, restore_codec, row_id, splice_codec};
 use crate::disk::intent_paths;
+use crate::os_path::text_to_path;
 
 const COLUMNS: &str = "id, at, session, agent, dialect, tool, kind, description, labels, approval, state, undone_by, file_count";
 
@@ -56,7 +57,7 @@ pub(super) fn pending_elsewhere(
     for row in rows {
         let (id, other_root, intent): (i64, String, Option<String>) = row?;
         let files = intent_paths(intent.as_deref().unwrap_or_default());
-        if files.iter().any(|file| is_wanted(&Path::new(&other_root).join(file))) {
+        if files.iter().any(|file| is_wanted(&Path::new(&other_root).join(text_to_path(file)))) {
             found.push((change_id(id), other_root));
         }
     }

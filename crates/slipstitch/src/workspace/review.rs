@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use slipstitch_core::change::FileChange;
 use slipstitch_core::engine::Verdict;
 use slipstitch_core::engine::approve::Declined;
 use slipstitch_core::outcome::{Outcome, Refused};
@@ -97,6 +98,17 @@ impl Workspace {
             }
             Some(_) => Ok(self.engine().report_decision(&found)),
         }
+    }
+
+    /// What the caller is told about a decided proposal, word for word, without counting as told; `None` if there is nothing to
+    /// tell.
+    pub fn describe_decision(&self, found: &StoredProposal) -> Option<Report> {
+        self.engine().describe_decision(found)
+    }
+
+    /// The text of one of a proposal's files as the proposal was made for it, if it is still known and not too long to show.
+    pub fn text_before(&self, found: &StoredProposal, file: &FileChange) -> Option<String> {
+        self.engine().text_before(found, file)
     }
 
     /// Notes that the caller has got the decision on a proposal.

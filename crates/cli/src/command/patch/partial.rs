@@ -10,6 +10,7 @@ use slipstitch::core::outcome::Unplaced;
 use slipstitch::core::patch::{Hunk, Role};
 use slipstitch::core::plan::{EditPlan, FilePlan, IfMissing, LineRange, Operation};
 use slipstitch::core::report::{FailureReport, Report};
+use slipstitch::os_path::text_to_path;
 
 use super::hunks::{Part, parts};
 
@@ -145,7 +146,8 @@ fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Opti
         _ => return None,
     };
     let place = failure.candidates.first()?.lines;
-    let file = std::fs::read_to_string(Path::new(workspace.root()).join(part.path.as_str())).ok()?;
+    let file =
+        std::fs::read_to_string(Path::new(workspace.root()).join(text_to_path(part.path.as_str()))).ok()?;
     let now: String = file
         .lines()
         .skip(place.start.checked_sub(1)?)

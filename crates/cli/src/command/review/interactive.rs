@@ -17,6 +17,7 @@ use crate::output::CommandResult;
 const HELP: &str = "\
   a  accept this hunk
   r  reject this hunk, with a reason for the agent
+  e  edit this hunk in $EDITOR, and accept it as you wrote it
   A  accept this hunk and all that follow
   R  reject the whole proposal, with a reason
   s  skip this proposal; it keeps waiting
@@ -27,6 +28,8 @@ const HELP: &str = "\
 enum Reply {
     Accept,
     Reject(Option<String>),
+    /// This is written instead.
+    Edit(String),
     AcceptRest,
     RejectAll(Option<String>),
     Skip,
@@ -41,7 +44,7 @@ pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &Review
     let mut decided = 0;
     for (index, found) in pending.iter().enumerate() {
         dialog.say(&heading(found, index + 1, pending.len()));
-        match dialog.ask_about(found) {
+        match dialog.ask_about(workspace, found) {
             Some(Answer::Verdict(verdict)) => {
                 let report = workspace.decide(found.id, by, &verdict);
                 decided += usize::from(report.is_success());
@@ -99,12 +102,13 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
     }
 
     /// Asks about each hunk; `None` to stop.
-    fn ask_about(&mut self, found: &StoredProposal) -> Option<Answer> {
+    fn ask_about(&mut self, workspace: &Workspace, found: &StoredProposal) -> Option<Answer> {
         let hunks = found.proposal.hunks();
         let mut verdicts = BTreeMap::new();
         if hunks.is_empty() {
-            return Some(match self.ask_reply("[a,r,s,q,?]")? {
-                Reply::Accept | Reply::AcceptRest => Answer::Verdict(Verdict::accept_all()),
+            let edit = || Err("there are no lines to edit".to_owned());
+            return Some(match self.ask_reply("[a,r,s,q,?]", edit)? {
+                Reply::Accept | Reply::AcceptRest | Reply::Edit(_) => Answer::Verdict(Verdict::accept_all()),
                 Reply::Reject(reason) | Reply::RejectAll(reason) => Answer::Reject(reason),
                 Reply::Skip => Answer::Skip,
                 Reply::Stop => return None,
@@ -114,9 +118,12 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
             |hunk: &&ProposalHunk| found.rejected_hunks.iter().all(|rejected| rejected.hunk != hunk.number);
         for hunk in hunks.iter().filter(is_open) {
             self.say(&escape_text(found.proposal.hunk_diff(hunk)));
-            match self.ask_reply(&format!("Hunk {} of {} [a,r,A,R,s,q,?]", hunk.number, hunks.len()))? {
+            let question = format!("Hunk {} of {} [a,r,e,A,R,s,q,?]", hunk.number, hunks.len());
+            let edit = || slipstitch_review::edit_hunk(workspace, &found.proposal, hunk);
+            match self.ask_reply(&question, edit)? {
                 Reply::Accept => drop(verdicts.insert(hunk.number, HunkVerdict::Accept)),
                 Reply::Reject(reason) => drop(verdicts.insert(hunk.number, HunkVerdict::Reject { reason })),
+                Reply::Edit(text) => drop(verdicts.insert(hunk.number, HunkVerdict::Edit { text })),
                 Reply::AcceptRest => break,
                 Reply::RejectAll(reason) => return Some(Answer::Reject(reason)),
                 Reply::Skip => return Some(Answer::Skip),
@@ -126,11 +133,26 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         Some(Answer::Verdict(Verdict { hunks: verdicts, others: HunkVerdict::Accept }))
     }
 
-    fn ask_reply(&mut self, question: &str) -> Option<Reply> {
+    fn ask_reply(
+        &mut self,
+        question: &str,
+        edit: impl Fn() -> Result<Option<String>, String>,
+    ) -> Option<Reply> {
         loop {
             return Some(match self.ask(question)?.as_str() {
                 "a" | "y" => Reply::Accept,
                 "r" | "n" => Reply::Reject(self.ask_reason()),
+                "e" => match edit() {
+                    Ok(Some(text)) => Reply::Edit(text),
+                    Ok(None) => {
+                        self.say("The hunk is as it was.");
+                        continue;
+                    }
+                    Err(message) => {
+                        self.say(&escape_text(&message));
+                        continue;
+                    }
+                },
                 "A" => Reply::AcceptRest,
                 "R" => Reply::RejectAll(self.ask_reason()),
                 "s" => Reply::Skip,

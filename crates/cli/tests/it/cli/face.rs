@@ -84,8 +84,7 @@ fn non_utf8_arguments_are_usage_errors() {
     let bad = OsStr::from_bytes(b"\xff\xfe");
     let word = OsStr::new;
     for arguments in [
-        &[word("read"), bad][..],
-        &[bad],
+        &[bad][..],
         &[word("edit"), word("a.txt"), word("--old"), bad, word("--new"), word("x")],
         &[word("write"), word("a.txt"), word("--content"), bad],
         &[word("call"), word("edit_file"), bad],
@@ -95,10 +94,26 @@ fn non_utf8_arguments_are_usage_errors() {
         rig.run(arguments).assert_failed(2, &[]);
         assert_eq!(rig.json(arguments).0, 2);
     }
-    rig.run([word("read"), bad]).assert_failed(2, &["not UTF-8", "hint:"]);
+    rig.run([word("write"), word("a.txt"), word("--content"), bad]).assert_failed(2, &["not UTF-8", "hint:"]);
+    // A file may have any name.
+    rig.run([word("read"), bad]).assert_failed(2, &["\\xff\\xfe", "no such file"]);
     rig.run([word("--root"), bad, word("log")]).assert_failed(2, &["does not exist"]);
     Run::of(rig.command().env("SLIPSTITCH_SESSION", bad).arg("log"))
         .assert_failed(2, &["SLIPSTITCH_SESSION"]);
+}
+
+#[test]
+fn help_and_usage_errors_have_the_colours_that_are_asked_for() {
+    let rig = Rig::new();
+    let has_color = |words: &[&str]| {
+        let run = rig.run(words);
+        (run.out + &run.err).contains('\u{1b}')
+    };
+    for words in [&["--help"][..], &["edit", "--help"], &["nonsense"], &["edit"]] {
+        assert!(has_color(&[&["--color", "always"], words].concat()), "{words:?}");
+        assert!(has_color(&[&["--color=never"], words, &["--color=always"]].concat()), "the last one counts");
+        assert!(!has_color(words), "not in a pipe: {words:?}");
+    }
 }
 
 #[test]

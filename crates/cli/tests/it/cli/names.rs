@@ -279,3 +279,58 @@ fn session_undo_restores_a_moved_file_whose_name_was_reused() {
     run.assert_failed(1, &["`a.txt`"]);
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("theirs\n", "1\n"));
 }
+
+#[test]
+fn files_whose_names_are_not_utf8_are_edited_listed_and_restored() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let rig = Rig::new();
+    let name = OsStr::from_bytes(b"caf\xe9.txt");
+    let file = rig.root().join("d\u{fc}r").join(name);
+    std::fs::create_dir(rig.root().join("d\u{fc}r")).unwrap();
+    std::fs::write(&file, "one\n").unwrap();
+    let argument = OsStr::from_bytes(b"d\xc3\xbcr/caf\xe9.txt");
+    let word = OsStr::new;
+    let run = rig.run([word("edit"), argument, word("--old"), word("one"), word("--new"), word("two")]);
+    run.assert_done();
+    assert!(run.err.contains("caf\\xe9.txt"), "people see which byte it is: {run:?}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"two\n");
+    assert!(rig.run([word("read"), argument]).out.contains("two"));
+    assert!(rig.run([word("log"), word("--file"), argument]).out.contains("c1"));
+    // A glob finds it, and what a list shows names it in a call.
+    rig.run(["edit", "**/*.txt", "--old", "two", "--new", "three", "--all"]).assert_done();
+    let listed = rig.run(["call", "--dialect", "agent-q", "list_directory", r#"{"path": "d\u00fcr"}"#]).out;
+    let shown =
+        listed.split_whitespace().find(|word| word.contains("caf")).unwrap_or_else(|| panic!("{listed}"));
+    let shown = &shown[shown.find("caf").unwrap()..shown.find(".txt").unwrap() + 4];
+    let call =
+        serde_json::json!({"path": format!("d\u{fc}r/{shown}"), "old_text": "three", "new_text": "four"});
+    let run = rig.run(["call", "edit_file", &call.to_string()]);
+    assert_eq!((run.code, std::fs::read(&file).unwrap().as_slice()), (0, &b"four\n"[..]), "{run:?}");
+    // It moves, is deleted and comes back, with the same bytes in its name.
+    let moved = OsStr::from_bytes(b"\xff\xfe");
+    rig.run([word("move"), argument, moved]).assert_done();
+    assert!(!file.exists() && rig.root().join(moved).exists());
+    rig.run([word("delete"), moved]).assert_done();
+    rig.run(["undo", "--all", "--yes"]).assert_done();
+    assert_eq!(std::fs::read(&file).unwrap(), b"one\n");
+    assert!(!rig.root().join(moved).exists());
+    let created = OsStr::from_bytes(b"n\xe9w/\xe9");
+    rig.run([word("write"), created, word("--content"), word("x")]).assert_done();
+    assert_eq!(std::fs::read(rig.root().join(created)).unwrap(), b"x");
+    rig.run(["undo"]).assert_done();
+    assert!(!rig.root().join(OsStr::from_bytes(b"n\xe9w")).exists(), "the folder goes too");
+    rig.run(["doctor"]).assert_done();
+}
+
+#[test]
+fn one_file_has_one_name_however_its_bytes_are_written() {
+    let rig = Rig::new();
+    rig.put("caf\u{e9}.txt", "one\n");
+    // The two bytes of the character, one by one.
+    let call =
+        serde_json::json!({"path": "caf\u{10fec3}\u{10fea9}.txt", "old_text": "one", "new_text": "two"});
+    assert_eq!(rig.run(["call", "edit_file", &call.to_string()]).code, 0);
+    assert_eq!(rig.get("caf\u{e9}.txt"), "two\n");
+    assert_eq!(rig.json(["log"]).1["changes"][0]["files"][0]["path_after"], "caf\u{e9}.txt");
+}

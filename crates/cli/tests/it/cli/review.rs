@@ -192,6 +192,28 @@ fn plain_review_goes_through_the_hunks() {
 }
 
 #[test]
+fn a_hunk_is_edited_in_plain_review() {
+    let rig = rig_with_two_hunks();
+    let run = |editor: &str, answers: &str| {
+        let mut command = rig.command();
+        command.env("EDITOR", editor).env("PATH", "/usr/bin:/bin").args(["review", "--plain"]);
+        super::rig::Run::of(command.write_stdin(answers))
+    };
+    // What the editor leaves alone or fails to write is asked about again.
+    let done = run("true", "e\nq\n");
+    assert!(done.err.contains("The hunk is as it was."), "{done:?}");
+    let done = run("false", "e\nq\n");
+    assert!(done.err.contains("`false` ended with"), "{done:?}");
+    let done = run("sed -i s/one/uno/", "e\na\n");
+    done.assert_done();
+    assert!(done.err.contains("e  edit") || done.err.contains("[a,r,e,A,R,s,q,?]"), "{done:?}");
+    let text = rig.get("a.txt");
+    assert!(text.starts_with("uno\n2\n") && text.ends_with("\ntwenty\n"), "{text}");
+    let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
+    assert_eq!(settled["edited"], serde_json::json!([1]), "{settled}");
+}
+
+#[test]
 fn reports_unknown_proposals() {
     let rig = Rig::with("one\n");
     rig.allow_unattended_review();

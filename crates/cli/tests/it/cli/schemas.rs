@@ -100,6 +100,7 @@ fn json_output_fits_the_documented_schemas() {
     rig.allow_unattended_review();
     rig.put("a.txt", "one\ntwo\nthree\none\n");
     std::fs::create_dir(rig.root().join(".git")).unwrap();
+    rig.put("slipstitch.toml", "[[rules]]\npaths = \"docs/**\"\nverdict = \"ask\"\nmore_lines_than = 5\n");
     rig.put("fix.diff", "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-zwei\n+2\n three\n");
     let protected = r#"{"path": ".git/x", "content": "x", "mode": "create"}"#;
     let cases: &[(&str, &[&str])] = &[
@@ -131,8 +132,22 @@ fn json_output_fits_the_documented_schemas() {
         ("stats", &["stats"]),
         ("review", &["review"]),
         ("review show", &["review", "show", "p1"]),
+        ("review list", &["review", "list"]),
+        ("review accept", &["review", "accept", "p1"]),
+        ("review reject", &["review", "reject", "p1", "p2"]),
         ("report", &["review", "accept", "p1"]),
         ("review show", &["review", "show", "p1"]),
+        ("mode", &["mode"]),
+        ("mode", &["mode", "restricted", "--session", "bot"]),
+        ("tools", &["tools"]),
+        ("tools", &["tools", "--dialect", "agent-q", "--tools", "all"]),
+        ("tools", &["tools", "--dialect", "xzatoma", "--guidelines"]),
+        ("mcp install", &["mcp", "install", "--client", "gemini", "--print"]),
+        ("mcp install", &["mcp", "install", "--client", "gemini", "--client", "qwen"]),
+        ("mcp install", &["mcp", "install", "--client", "gemini"]),
+        ("mcp uninstall", &["mcp", "uninstall", "--client", "gemini"]),
+        ("mcp uninstall", &["mcp", "uninstall", "--client", "gemini"]),
+        ("config show", &["config", "show"]),
         ("config path", &["config", "path"]),
         ("config check", &["config", "check"]),
         ("config check", &["config", "check", "read_file", r#"{"path": "a.txt"}"#]),
@@ -148,6 +163,17 @@ fn json_output_fits_the_documented_schemas() {
     let names = rig.run(["schema"]).out;
     for name in names.lines() {
         assert!(cases.iter().any(|(case, _)| *case == name), "no case for the schema of `{name}`");
+    }
+    // Every command has one, except those that print no results: a server, schemas, scripts for a shell, pages to read.
+    let others = ["mcp", "config", "schema", "completions", "man", "help"];
+    let help = rig.run(["--help"]).out;
+    let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let commands: Vec<&str> =
+        listed.map(|(name, _)| name).filter(|name| name.chars().all(|c| c.is_ascii_lowercase())).collect();
+    assert!(["edit", "log", "uninstall"].iter().all(|name| commands.contains(name)), "{help}");
+    for command in commands.iter().filter(|command| !command.is_empty() && !others.contains(command)) {
+        let has_schema = names.lines().any(|name| name == *command);
+        assert!(has_schema, "`{command}` has no schema");
     }
     let report = schema(&rig, "report");
     for (name, words) in cases {

@@ -147,7 +147,7 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     terminal.type_keys("?");
     terminal.keep("next, previous hunk", "80x24-help");
     terminal.type_keys("?\r");
-    let screen = terminal.keep("The agent is told", "80x24-sent");
+    let screen = terminal.keep("The agent gets this answer", "80x24-sent");
     assert!(screen.contains("Nothing to review"), "{screen}");
     let text = rig.get("client.py");
     assert!(
@@ -184,6 +184,20 @@ fn a_change_of_a_private_file_says_that_it_cannot_be_undone_later() {
     terminal.type_keys("J");
     let screen = terminal.keep("KEY=2", "120x40-private");
     assert!(screen.contains("Can't be undone later. A file is private"), "{screen}");
+    terminal.leave();
+}
+
+#[test]
+fn the_whole_file_and_the_item_around_a_hunk_are_shown() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (100, 30), &["review"], &[]);
+    let screen = terminal.wait_for("[open]");
+    assert!(screen.contains("in def send(self, part)"), "{screen}");
+    terminal.type_keys("jw");
+    let screen = terminal.keep("all lines", "100x30-whole-file");
+    assert!(screen.contains("end = True") && screen.contains("def send"), "{screen}");
+    terminal.type_keys("w");
+    terminal.wait_for("2 of 3");
     terminal.leave();
 }
 
@@ -235,7 +249,7 @@ fn a_hunk_is_edited_in_the_users_editor_without_colours() {
     };
     assert!(!has_color, "no colours were wanted");
     terminal.type_keys("jaja\r");
-    terminal.wait_for("The agent is told");
+    terminal.wait_for("The agent gets this answer");
     assert!(rig.get("client.py").starts_with("TIMEOUT = 60  #"));
     terminal.leave();
 }
@@ -258,7 +272,7 @@ fn the_passphrase_is_asked_for_and_never_shown() {
     terminal.type_keys("open sesame\n");
     terminal.wait_for("[open]");
     terminal.type_keys("R");
-    terminal.wait_for("The agent is told");
+    terminal.wait_for("The agent gets this answer");
     terminal.leave();
     // Without a terminal, nothing is decided at all.
     rig.allow_unattended_review();
@@ -281,6 +295,6 @@ fn names_and_diffs_cannot_control_the_terminal() {
     let screen = terminal.keep("[open]", "100x30-hostile");
     assert!(!screen.contains('\u{202e}') && screen.contains("gpj.exe"), "{screen}");
     terminal.type_keys("R");
-    terminal.wait_for("The agent is told");
+    terminal.wait_for("The agent gets this answer");
     terminal.leave();
 }

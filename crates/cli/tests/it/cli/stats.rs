@@ -73,3 +73,29 @@ fn shows_the_last_refused_edits_and_forgets_them_on_request() {
     rig.run(["forget", "--file", "a.txt", "--yes"]).assert_done();
     assert_eq!(failures(&[]), 0);
 }
+
+#[test]
+fn rows_are_sessions_agents_or_dialects() {
+    let rig = Rig::with("one\n");
+    call(&rig, "s", "one", "two");
+    call(&rig, "t", "two", "three");
+    rig.run([
+        "call",
+        "--dialect",
+        "claude",
+        "Edit",
+        r#"{"file_path": "a.txt", "old_string": "x", "new_string": "y"}"#,
+    ]);
+    let first_words = |by: &str| -> Vec<String> {
+        let out = rig.run(["stats", "--by", by]).out;
+        let rows =
+            out.lines().skip(1).take_while(|line| !line.is_empty()).filter(|line| !line.starts_with(' '));
+        let mut names: Vec<String> = rows.map(|line| line.split("  ").next().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(first_words("agent"), ["host", "no name", "total"].map(str::to_owned));
+    assert_eq!(first_words("dialect"), ["claude", "native", "total"].map(str::to_owned));
+    assert_eq!(first_words("session").len(), 4);
+    rig.run(["stats", "--by", "model"]).assert_failed(2, &["possible values: session, agent, dialect"]);
+}

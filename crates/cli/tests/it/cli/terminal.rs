@@ -129,6 +129,7 @@ fn colours_follow_the_terminal_and_its_user() {
     let word = "\x1b[1m\x1b[32m\x1b[48;5;22mtwo;\x1b[0m";
     Terminal::new(&rig).run(&edit).assert_shows(&[word]);
     Terminal::new(&rig).variable("NO_COLOR", "1").run(&edit).assert_hides("\x1b[");
+    Terminal::new(&rig).run(&["--help", "--color", "never"]).assert_hides("\x1b[1m");
     Terminal::new(&rig).run(&[&edit[..], &["--color", "never"]].concat()).assert_hides("\x1b[");
     let dumb = Terminal::new(&rig).variable("TERM", "dumb").run(&edit);
     dumb.assert_hides("\x1b[");
@@ -189,6 +190,12 @@ fn work_that_takes_long_shows_progress() {
     assert_eq!((waiting.code, rig.get("a.txt").as_str()), (0, "three\n"), "{waiting:?}");
     let quick = Terminal::new(&rig).run(&["edit", "a.txt", "--old", "three", "--new", "four"]);
     quick.assert_hides("Searching");
+    for arguments in [&["undo"], &["gc"]] {
+        let waiting = Terminal { is_journal_locked: true, ..Terminal::new(&rig) }.run(arguments);
+        waiting.assert_shows(&[" (1 s)"]);
+        assert_eq!(waiting.code, 0, "{waiting:?}");
+        Terminal::new(&rig).run(&["redo"]).assert_hides(" s)");
+    }
 }
 
 #[test]

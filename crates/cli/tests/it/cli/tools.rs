@@ -187,8 +187,8 @@ fn guideline_examples_do_what_the_guidelines_say() {
 // Shows: 003-documentation
 #[test]
 fn the_guide_explains_modes_safety_and_errors() {
-    let guide = include_str!("../../../../../docs/guide.md");
-    let (_, rest) = guide.split_once("### `xzatoma`").unwrap();
+    let reference = include_str!("../../../../../docs/reference.md");
+    let (_, rest) = reference.split_once("### `xzatoma`").unwrap();
     for part in [
         "`create`",
         "`edit`",

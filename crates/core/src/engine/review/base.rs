@@ -20,6 +20,9 @@ use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::rebase::map_span;
 use slipstitch_text::{ContentHash, Span, Splice, VersionClaim};
 
+/// How long a text may be to be shown as a whole to people who review a change of it.
+const MAX_SHOWN_TEXT: usize = 4 << 20;
+
 /// The files of a proposal as they are now, and those that changed as they were when it was made.
 pub(super) struct ProposalBase {
     pub(super) now: Snapshots,
@@ -66,6 +69,25 @@ impl Engine<'_> {
         let base = ProposalBase { now, then, earlier };
         check_intact(stored, changes, base.then())?;
         Ok(base)
+    }
+
+    /// The text of a file that a proposal was made for, for people who review it; `None` if it is not known any more, or is
+    /// too long to be shown.
+    pub fn text_before(&self, stored: &StoredProposal, file: &FileChange) -> Option<String> {
+        let Base::Content(hash) = file.base else { return None };
+        let mut files = Snapshots::default();
+        self.read_into(&mut files, &file.path).ok()?;
+        let now = files.get(&file.path)?;
+        let is_shown = |snapshot: &Snapshot| !snapshot.is_binary() && snapshot.text().len() <= MAX_SHOWN_TEXT;
+        if now.is_in_blocks() || !is_shown(now) {
+            return None;
+        }
+        let text = |snapshot: &Snapshot| String::from_utf8_lossy(snapshot.text()).into_owned();
+        if now.hash() == hash {
+            return Some(text(now));
+        }
+        let before = now.successor(self.find_base(stored, &file.path, now, hash).ok()??.bytes);
+        is_shown(&before).then(|| text(&before))
     }
 
     /// The text that a proposal was made for.

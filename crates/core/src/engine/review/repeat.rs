@@ -67,9 +67,16 @@ impl Engine<'_> {
         }
     }
 
-    /// The report that a caller gets about a decided proposal, which counts as reported from then on; `None` if there is none:
-    /// the proposal is pending, was a request for write access, or was undone since.
+    /// The report that a caller gets about a decided proposal, which counts as reported from then on.
     pub fn report_decision(&self, found: &StoredProposal) -> Option<Report> {
+        let report = self.describe_decision(found)?;
+        self.decision_reported(found);
+        Some(report)
+    }
+
+    /// What a caller is told about a decided proposal; `None` if there is nothing to tell: the proposal is pending, was a request
+    /// for write access, or was undone since.
+    pub fn describe_decision(&self, found: &StoredProposal) -> Option<Report> {
         let id = found.id;
         let mut report = match found.decision.as_ref()? {
             ProposalDecision::Rejected { by, reason } => {
@@ -98,7 +105,6 @@ impl Engine<'_> {
             ProposalDecision::Granted { .. } => return None,
         };
         report.proposal = Some(id);
-        self.decision_reported(found);
         Some(report)
     }
 }

@@ -6,29 +6,39 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::model::{Choice, Model};
+use slipstitch::Workspace;
+use slipstitch::core::ports::journal::{Proposal, ProposalHunk};
 
-/// Lets the user edit the current hunk. The error is a message for them.
-pub(super) fn edit_hunk(model: &mut Model<'_>) -> Result<(), String> {
-    let folder = model.workspace.state_dir().to_owned();
-    let Some(open) = &mut model.proposal else { return Ok(()) };
-    let (Some(hunk), Some(view)) = (open.hunks.get(open.current), open.views.get(open.current)) else {
-        return Ok(());
-    };
-    let before = match &open.choices[open.current] {
-        Choice::Edit(text) => text.clone(),
-        _ => view.editable.clone(),
-    };
+use crate::diff_view::HunkView;
+
+/// Lets the user edit what a hunk writes, in `$VISUAL` or `$EDITOR`. Returns the new text, or `None` if it was left as it is. The
+/// error is a message for the user.
+pub fn edit_hunk(
+    workspace: &Workspace,
+    proposal: &Proposal,
+    hunk: &ProposalHunk,
+) -> Result<Option<String>, String> {
+    let view = HunkView::parse(proposal.hunk_diff(hunk), hunk.path.as_str());
+    if view.added + view.removed == 0 {
+        return Err("this hunk has no lines to edit".into());
+    }
+    edit_text(workspace, hunk, &view.editable)
+}
+
+/// Lets the user edit a text that is written instead of a hunk's.
+pub(crate) fn edit_text(
+    workspace: &Workspace,
+    hunk: &ProposalHunk,
+    before: &str,
+) -> Result<Option<String>, String> {
     let ending =
         Path::new(hunk.path.as_str()).extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
-    let draft = Draft::create(&folder, ending, &before).map_err(|error| format!("cannot edit: {error}"))?;
+    let draft = Draft::create(workspace.state_dir(), ending, before)
+        .map_err(|error| format!("cannot edit: {error}"))?;
     run_editor(&draft.path)?;
     let after = std::fs::read_to_string(&draft.path)
         .map_err(|error| format!("cannot read what you edited: {error}"))?;
-    if after != before {
-        open.choices[open.current] = Choice::Edit(after);
-    }
-    Ok(())
+    Ok((after != before).then_some(after))
 }
 
 fn run_editor(path: &Path) -> Result<(), String> {
