@@ -5,6 +5,7 @@
 
 mod crates;
 mod modules;
+mod systems;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -74,4 +75,22 @@ fn nothing_in_core_depends_on_the_engine() {
     assert!(graph.has_module("engine"), "core has no module `engine`");
     let users = graph.users_of("engine");
     assert!(users.is_empty(), "\n{}", users.join("\n"));
+}
+
+/// Every other crate must build on every system; only the rigs, which inject faults into Linux, and these tests need not.
+#[test]
+fn code_for_one_system_is_in_the_platform_crate() {
+    let mut problems = Vec::new();
+    for (name, folder) in crate_folders() {
+        if ["platform", "rigs", "layers"].contains(&name.as_str()) {
+            continue;
+        }
+        let mut sources = Sources::new();
+        read_sources(&folder.join("src"), Path::new(""), &mut sources);
+        for (file, source) in sources.iter().filter(|(file, _)| !file.ends_with("tests.rs")) {
+            let lines = systems::lines_for_one_system(source);
+            problems.extend(lines.into_iter().map(|line| format!("{name}: {}: {line}", file.display())));
+        }
+    }
+    assert!(problems.is_empty(), "move this to `slipstitch-platform`:\n{}", problems.join("\n"));
 }

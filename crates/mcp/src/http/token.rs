@@ -1,19 +1,16 @@
 //! The secret that clients of an HTTP server must send.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use slipstitch_platform::{info, private};
 
 use crate::error::ServeError;
 use crate::random;
 
 /// The shortest token.
 const MIN_CHARS: usize = 16;
-/// The flag that makes an open return at once for a pipe.
-const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 /// How much of a token file is read.
 const MAX_FILE_BYTES: u64 = 4096;
 
@@ -49,9 +46,9 @@ impl Token {
         if let Some(folder) =
             path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
         {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+            private::create_folder(folder).map_err(failed)?;
         }
-        let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let created = private::owner_only(OpenOptions::new().write(true).create_new(true)).open(path);
         match created {
             Ok(mut file) => {
                 let (token, text) = Self::random()?;
@@ -59,7 +56,7 @@ impl Token {
                 Ok(token)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path).map_err(failed)?;
+                let file = private::no_wait(OpenOptions::new().read(true)).open(path).map_err(failed)?;
                 check_file(&file, path)?;
                 let mut text = String::new();
                 file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
@@ -111,14 +108,13 @@ fn resolve(path: &Path) -> PathBuf {
 /// Checks that only its owner can read or write a token file.
 fn check_file(file: &File, path: &Path) -> Result<(), ServeError> {
     let refused = |reason: String| Err(ServeError::Token(format!("{}: {reason}", path.display())));
-    match file.metadata() {
-        Err(error) => refused(error.to_string()),
-        Ok(found) if !found.is_file() => refused("it is no regular file".into()),
-        Ok(found) if found.mode() & 0o077 != 0 => {
-            let mode = found.mode() & 0o777;
+    match (info::of(file), private::open_to_others(file)) {
+        (Err(error), _) | (_, Err(error)) => refused(error.to_string()),
+        (Ok(found), _) if !found.is_file() => refused("it is no regular file".into()),
+        (Ok(_), Ok(Some(mode))) => {
             refused(format!("others can read or write it (mode {mode:o}); run: chmod 600 {}", path.display()))
         }
-        Ok(_) => Ok(()),
+        (Ok(_), Ok(None)) => Ok(()),
     }
 }
 

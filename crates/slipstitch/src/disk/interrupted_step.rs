@@ -6,13 +6,11 @@
 //! numbers cannot tell, because some file systems give each name its own.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::{files, problem};
 
 use super::DiskWorkspace;
 use super::error::io_error;
@@ -76,9 +74,9 @@ impl InterruptedStep {
         let Some(location) = &self.location else { return Ok(keys) };
         keys.push(LockKey::for_location(location).map_err(|error| io_error(&self.path, "lock", error))?);
         if let Ok(Some((_, metadata))) = location.open()
-            && metadata.nlink() > 1
+            && metadata.links > 1
         {
-            keys.push(LockKey::for_inode(metadata.dev(), metadata.ino()));
+            keys.push(LockKey::for_inode(metadata.device, metadata.inode));
         }
         Ok(keys)
     }
@@ -141,7 +139,7 @@ impl InterruptedStep {
             // Someone else has removed the folder of a file that was set aside elsewhere.
             return match &self.aside {
                 Some(aside) if Found::at(&self.path, aside).is_some() => {
-                    Err(io_error(&self.path, "roll back", Errno::NOENT))
+                    Err(io_error(&self.path, "roll back", problem::missing()))
                 }
                 _ => Ok(()),
             };
@@ -155,7 +153,7 @@ impl InterruptedStep {
                 },
                 StepIntentKind::Remove { aside, .. } => match self.aside_location(aside) {
                     Some(aside) => rename_no_replace(&aside, location),
-                    None => Err(Errno::NOENT.into()),
+                    None => Err(problem::missing()),
                 },
                 StepIntentKind::InPlace { backup, .. } => {
                     disk.backups.backup(backup).restore(&mut open_writable(location)?, disk.fsync)
@@ -294,7 +292,7 @@ impl Replaced {
 }
 
 fn unlink(location: &Location) -> io::Result<()> {
-    Ok(rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::empty())?)
+    files::remove(&location.dir, &location.name)
 }
 
 fn is_partial_write(location: &Location, backup: &Backup) -> bool {

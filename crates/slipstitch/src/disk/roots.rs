@@ -1,11 +1,12 @@
 //! The root folders, each held open.
 
-use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use slipstitch_core::path::{FilePath, RootName};
+use slipstitch_platform::files::{AsHandle, handle_path};
+use slipstitch_platform::names;
 
 /// A root: an open directory, and the absolute paths by which callers may refer to it.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Roots {
     /// The root that `path` belongs to; `None` if it is absolute and in no root.
     pub(super) fn resolve(&self, path: &FilePath) -> Option<RootedPath<'_>> {
         if path.is_absolute() {
-            return self.resolve_absolute(Path::new(path.as_str()));
+            return self.resolve_absolute(names::from_record(path.as_str()));
         }
         Some(RootedPath { root: self.list.first()?, path: path.as_str().into() })
     }
@@ -90,7 +91,7 @@ impl Roots {
     /// The path of an open file or folder, with `suffix` appended, in the form that requests use.
     ///
     /// `None` if the system cannot say what an open handle refers to.
-    pub(super) fn path_of(&self, handle: impl AsFd, suffix: &Path) -> Option<FilePath> {
+    pub(super) fn path_of(&self, handle: impl AsHandle, suffix: &Path) -> Option<FilePath> {
         self.path_in(&handle_path(handle)?, suffix)
     }
 
@@ -103,8 +104,8 @@ impl Roots {
             Some((index, relative))
         });
         let (index, relative) = candidates.min_by_key(|(_, relative)| relative.as_os_str().len())?;
-        let text = if index == 0 { relative.to_str()? } else { absolute.to_str()? };
-        FilePath::from_record(text).ok()
+        let text = if index == 0 { names::to_text(relative)? } else { names::to_record(&absolute)? };
+        FilePath::from_record(&text).ok()
     }
 }
 
@@ -122,9 +123,4 @@ impl FolderPaths {
         });
         self.0[index].1.as_deref()
     }
-}
-
-/// The absolute path of an open file or folder.
-pub(super) fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())).ok()
 }
