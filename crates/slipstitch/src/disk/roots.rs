@@ -43,7 +43,7 @@ impl Root {
 impl Roots {
     pub(super) fn new(first: Root) -> Self {
         let mut roots = Self { list: Vec::new(), names: Vec::new() };
-        roots.names.extend(first.names.iter().map(RootName::first));
+        roots.names.extend(first.names.iter().map(|name| system_name(RootName::first(name))));
         roots.list.push(first);
         roots
     }
@@ -53,7 +53,8 @@ impl Roots {
         if self.list.iter().any(|known| known.canonical() == root.canonical()) {
             return;
         }
-        self.names.extend(root.names.iter().map(|name| RootName::other(name, root.canonical())));
+        let real = names::to_record(Path::new(root.canonical())).unwrap_or_default();
+        self.names.extend(root.names.iter().map(|name| system_name(RootName::other(name, &real))));
         self.list.push(root);
     }
 
@@ -107,6 +108,11 @@ impl Roots {
         let text = if index == 0 { names::to_text(relative)? } else { names::to_record(&absolute)? };
         FilePath::from_record(&text).ok()
     }
+}
+
+/// A root's name, for paths as this system writes them.
+fn system_name(name: RootName) -> RootName {
+    name.with_windows_names(names::HAS_WINDOWS_NAMES)
 }
 
 /// The absolute paths of open folders, each asked for once: the files of a change mostly share them.
