@@ -51,6 +51,6 @@ impl ModeLock {
     }
 
     fn open(&self) -> io::Result<File> {
-        private_files::open(&self.file, owner_only(OpenOptions::new().create(true).append(true)))
+        private_files::open(&self.file, owner_only(OpenOptions::new().create(true).read(true).append(true)))
     }
 }

@@ -1,4 +1,4 @@
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -18,6 +18,11 @@ static CAN_LINK_UNNAMED: LazyLock<bool> = LazyLock::new(|| std::fs::metadata("/p
 /// The absolute path of an open file or folder, without symlinks; `None` if the system does not tell.
 pub fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())).ok()
+}
+
+/// A file's name as the folder has it, where another spelling leads to it as well: here it does not.
+pub fn spelling(_: &Dir, name: OsString) -> OsString {
+    name
 }
 
 /// Like [`Path::canonicalize`], which asks the system about every component.
@@ -76,8 +81,8 @@ pub fn recount_links_of(file: &File) -> io::Result<u64> {
     Ok(u64::from(rustix::fs::statx(file, "", flags, StatxFlags::NLINK)?.stx_nlink))
 }
 
-/// Whether something is mounted at the file's name, so that it cannot be renamed.
-pub fn is_mount_point(file: &File) -> bool {
+/// Whether a file cannot be replaced by another one: something is mounted at its name.
+pub fn must_be_written_in_place(file: &File) -> bool {
     rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::empty())
         .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }

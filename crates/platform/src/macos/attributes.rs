@@ -20,3 +20,6 @@ pub fn is_cleared_by_writing(_: &[u8]) -> bool {
 pub fn is_without_access_list(_: impl AsFd, _: &OsStr) -> bool {
     false
 }
+
+/// Gives `to` the access list of `from`, or none if `from` has none.
+pub use slipstitch_macos_acl::copy_access_list;

@@ -2,6 +2,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::macos::fs::MetadataExt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,14 @@ use crate::file_info::Readers;
 pub fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
     let path = rustix::fs::getpath(handle).ok()?;
     Some(PathBuf::from(OsString::from_vec(path.into_bytes())))
+}
+
+/// A file's name as the folder has it: another spelling may lead to it as well. A file that cannot be opened keeps the given
+/// one.
+pub fn spelling(dir: &Dir, name: OsString) -> OsString {
+    let opened = crate::unix::files::open(dir, &name).ok().flatten();
+    let own = opened.and_then(handle_path).and_then(|path| path.file_name().map(OsStr::to_owned));
+    own.unwrap_or(name)
 }
 
 /// The path with all symlinks resolved, in the spelling that the disk has.
@@ -52,9 +61,12 @@ pub fn recount_links_of(file: &File) -> io::Result<u64> {
     Ok(crate::unix::info::of(file)?.links)
 }
 
-/// Files are not mounted here.
-pub fn is_mount_point(_: &File) -> bool {
-    false
+/// Flags that the system sets by itself: compressed, tracked, data vault.
+const SYSTEM_FLAGS: u32 = 0x20 | 0x40 | 0x80;
+
+/// Whether a file cannot be replaced by another one: it has flags, such as `hidden`, which the new one could not get.
+pub fn must_be_written_in_place(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.st_flags() & !SYSTEM_FLAGS != 0)
 }
 
 /// The local file systems keep a file's number; of the others it is not known.

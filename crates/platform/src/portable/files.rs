@@ -1,4 +1,4 @@
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -12,6 +12,11 @@ use crate::file_info::Readers;
 /// process that died while it prepared a change.
 pub fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())).ok()
+}
+
+/// A file's name as the folder has it is not known where another spelling leads to it as well.
+pub fn spelling(_: &Dir, name: OsString) -> OsString {
+    name
 }
 
 /// The path with all symlinks resolved.
@@ -51,7 +56,7 @@ pub fn recount_links_of(file: &File) -> io::Result<u64> {
 }
 
 /// Not known. A rename of a mount point fails, and the change with it.
-pub fn is_mount_point(_: &File) -> bool {
+pub fn must_be_written_in_place(_: &File) -> bool {
     false
 }
 

@@ -24,6 +24,21 @@ pub fn no_wait(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(OFlags::NONBLOCK.bits() as i32)
 }
 
+/// Opens a file so that it can be flushed.
+pub fn to_flush(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.read(true)
+}
+
+/// Flushes the folder at a path: names that were added to it survive a power cut.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Makes an exclusive lock that this handle holds a shared one.
+pub fn share_lock(file: &File) -> io::Result<()> {
+    file.lock_shared()
+}
+
 /// Creates a folder for its owner only, and the folders around it, unless they exist.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)

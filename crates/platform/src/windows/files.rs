@@ -194,6 +194,15 @@ pub fn handle_path(handle: impl AsHandle) -> Option<PathBuf> {
     Some(dunce::simplified(&path).to_owned())
 }
 
+/// A file's name as the folder has it: another spelling leads to it as well.
+pub fn spelling(dir: &Dir, name: OsString) -> OsString {
+    let mut options = OpenOptions::new();
+    options.access_mode(0).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    let opened = open_with(dir, &name, &options).ok();
+    let own = opened.and_then(handle_path).and_then(|path| path.file_name().map(OsStr::to_owned));
+    own.unwrap_or(name)
+}
+
 /// The path with all symlinks resolved, as people write it.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
@@ -219,8 +228,8 @@ pub fn recount_links_of(file: &File) -> io::Result<u64> {
     Ok(super::info::of(file)?.links)
 }
 
-/// Files are not mounted here.
-pub fn is_mount_point(_: &File) -> bool {
+/// Every file can be replaced.
+pub fn must_be_written_in_place(_: &File) -> bool {
     false
 }
 

@@ -27,6 +27,22 @@ pub fn no_wait(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Opens a file so that it can be flushed, which needs the right to write to it.
+pub fn to_flush(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.read(true).write(true)
+}
+
+/// Does nothing: NTFS writes the names of files in its own log.
+pub fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes an exclusive lock that this handle holds a shared one. It is released in between: a handle cannot have both.
+pub fn share_lock(file: &File) -> io::Result<()> {
+    file.unlock()?;
+    file.lock_shared()
+}
+
 /// Creates a folder, and the folders around it, unless they exist. Outside the user's profile, the folder gets an access list
 /// with the user alone.
 pub fn create_folder(path: &Path) -> io::Result<()> {

@@ -24,7 +24,9 @@ pub(super) fn copy_attributes(
     metadata: &FileInfo,
     to: &File,
 ) -> Result<(), WorkspaceError> {
-    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)
+    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)?;
+    system::copy_access_list(from, to)
+        .map_err(|error| refused(path, "write", format!("its access list cannot be kept: {error}")))
 }
 
 /// The attributes of a file, without those that the system computes from the content.

@@ -184,7 +184,8 @@ impl Drop for CleanupList<'_> {
 fn create_locked(folder: &Path) -> io::Result<(PathBuf, File)> {
     loop {
         let path = folder.join(random_name());
-        let file = private::owner_only(OpenOptions::new().create_new(true).append(true)).open(&path)?;
+        let file =
+            private::owner_only(OpenOptions::new().create_new(true).read(true).append(true)).open(&path)?;
         file.lock()?;
         if info::of(&file)?.links > 0 {
             return Ok((path, file));

@@ -174,6 +174,8 @@ pub(super) fn look_up_from<'a, F: Found>(
                 via_symlink = true;
             }
             FileKind::File => {
+                // Another spelling of its name must not become its name.
+                let name = files::spelling(&dir, name);
                 let location = Location { dir, name };
                 match F::take(SeenFile { location, info, via_symlink, path, action })? {
                     Some(found) => return Ok(Lookup::File(found)),

@@ -80,7 +80,7 @@ impl StepBuilder<'_, '_> {
     /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
         let writes_through = source.links() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
-        if writes_through || files::is_mount_point(&source.file) {
+        if writes_through || files::must_be_written_in_place(&source.file) {
             return self.write_in_place(hash, source);
         }
         match self.write_temp(hash, &source, &source.location) {

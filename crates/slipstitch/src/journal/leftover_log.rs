@@ -18,7 +18,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use slipstitch_platform::private::owner_only;
+use slipstitch_platform::private::{self, owner_only};
 
 use crate::private_files;
 
@@ -50,7 +50,7 @@ impl OpenMark {
                 Ok(()) => {
                     let examined = examine(&mut file, wal).and_then(|damage| note(state_dir, damage));
                     // Nobody waits for a lock that is held for longer than this.
-                    let _ = file.lock_shared();
+                    let _ = private::share_lock(&file);
                     examined?;
                     break;
                 }
