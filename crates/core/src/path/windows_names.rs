@@ -85,7 +85,6 @@ fn is_short_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::path::{Absolute, FilePath, PathError, RootName};
 
     fn parse(text: &str) -> Result<String, PathError> {
