@@ -36,7 +36,9 @@ use clap::Parser;
 fn main() -> ExitCode {
     // Prints completions and ends if a shell asks for them.
     clap_complete::CompleteEnv::with_factory(command::parser).complete();
-    raise_open_file_limit();
+    // A patch of many files keeps several handles open per file, and the default soft limit is low for the sake of
+    // programs that use `select`. If it can't be raised, a patch that needs more handles is refused with the reason.
+    slipstitch_platform::process::raise_open_file_limit();
     let code = match parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
         Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
@@ -55,13 +57,4 @@ fn parse() -> Result<command::Cli, clap::Error> {
         }
         _ => error,
     })
-}
-
-/// A patch of many files keeps several handles open per file, and the default soft limit is low for the sake of
-/// programs that use `select`.
-fn raise_open_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // If it can't be raised, a patch that needs more handles is refused with the reason.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -1,9 +1,8 @@
 //! Questions at a terminal.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use slipstitch_platform::terminal::{self, HiddenInput};
 
 /// Whether someone can be asked.
 pub(crate) fn can_ask() -> bool {
@@ -26,38 +25,14 @@ pub(crate) fn confirm(lines: &[String], question: &str) -> bool {
 
 /// Asks for a secret at the controlling terminal, whatever stdin is, without showing what is typed.
 pub(crate) fn ask_secret(question: &str) -> io::Result<String> {
-    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let (input, mut output) = terminal::open()?;
     // First, so that nothing is shown of what is typed as soon as the question appears.
-    let terminal_settings = terminal.try_clone()?;
-    let hidden = HiddenInput::start(&terminal_settings)?;
-    write!(terminal, "{question}: ")?;
+    let hidden = HiddenInput::start(&input)?;
+    write!(output, "{question}: ")?;
     let mut line = String::new();
-    let read = BufReader::new(&terminal).read_line(&mut line);
+    let read = BufReader::new(&input).read_line(&mut line);
     drop(hidden);
-    writeln!(terminal)?;
+    writeln!(output)?;
     read?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
-}
-
-/// A terminal that does not show what is typed; dropping it restores the terminal.
-struct HiddenInput<'a> {
-    terminal: &'a File,
-    before: Termios,
-}
-
-impl<'a> HiddenInput<'a> {
-    fn start(terminal: &'a File) -> io::Result<Self> {
-        let before = tcgetattr(terminal)?;
-        let mut hidden = before.clone();
-        hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(terminal, OptionalActions::Now, &hidden)?;
-        Ok(Self { terminal, before })
-    }
-}
-
-impl Drop for HiddenInput<'_> {
-    fn drop(&mut self) {
-        // There is nobody to tell; the shell resets the terminal too.
-        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
-    }
 }

@@ -3,6 +3,9 @@
 //! This check gives early and clear errors; it is not the security boundary. The workspace's open
 //! directory handle keeps edits inside the root.
 
+mod windows_names;
+
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -22,17 +25,26 @@ pub struct RootName {
     pub name: String,
     /// The prefix of [`FilePath`]s in this root; empty for the first root.
     pub prefix: String,
+    /// Whether names follow the rules of Windows.
+    pub has_windows_names: bool,
 }
 
 impl RootName {
     /// A name of the first root.
     pub fn first(name: impl Into<String>) -> Self {
-        Self { name: name.into(), prefix: String::new() }
+        Self { name: name.into(), prefix: String::new(), has_windows_names: false }
     }
 
     /// A name of another root, whose path without symlinks is `real`.
     pub fn other(name: impl Into<String>, real: &str) -> Self {
-        Self { name: name.into(), prefix: format!("{}/", real.trim_end_matches('/')) }
+        let prefix = format!("{}/", real.trim_end_matches('/'));
+        Self { name: name.into(), prefix, has_windows_names: false }
+    }
+
+    /// Sets whether names follow the rules of Windows. The root's own name has a drive and `/` between names then.
+    pub fn with_windows_names(mut self, has_windows_names: bool) -> Self {
+        self.has_windows_names = has_windows_names;
+        self
     }
 }
 
@@ -70,6 +82,14 @@ pub enum PathError {
         path: String,
         /// The path without `..`, if no symlink is involved.
         plain: String,
+    },
+    /// The system gives a name in the path another meaning, or does not allow it.
+    #[error("`{path}` cannot be used: {reason}")]
+    BadName {
+        /// The path as given.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
     },
 }
 
@@ -111,18 +131,29 @@ impl FilePath {
             return Err(PathError::Nul);
         }
         let text = &*canonical_text(text);
-        let (prefix, relative) = if text.starts_with('/') {
+        let has_windows_names = roots.iter().any(|root| root.has_windows_names);
+        let spelled = match has_windows_names {
+            true => Cow::Owned(
+                windows_names::normalize(text)
+                    .map_err(|reason| PathError::BadName { path: text.into(), reason })?,
+            ),
+            false => Cow::Borrowed(text),
+        };
+        let is_absolute =
+            spelled.starts_with('/') || (has_windows_names && windows_names::has_drive(&spelled));
+        let strip_root = if has_windows_names { windows_names::strip_root } else { strip_root };
+        let (prefix, relative) = if is_absolute {
             match absolute {
                 Absolute::Refused => return Err(PathError::Absolute { path: text.into() }),
                 Absolute::InsideRoot => roots
                     .iter()
-                    .filter_map(|root| Some((root.prefix.as_str(), strip_root(text, &root.name)?)))
+                    .filter_map(|root| Some((root.prefix.as_str(), strip_root(&spelled, &root.name)?)))
                     // For nested roots, the inner one.
                     .min_by_key(|(_, rest)| rest.len())
                     .ok_or_else(|| outside(text, roots))?,
             }
         } else {
-            ("", text)
+            ("", &*spelled)
         };
         let mut names: Vec<&str> = Vec::new();
         let mut has_parent = false;
@@ -218,6 +249,9 @@ impl PathError {
             Self::Folder(_) => "Give the path of a file in it.".into(),
             Self::Outside { .. } => {
                 "Only files inside the root can be used; give a path relative to it.".into()
+            }
+            Self::BadName { .. } => {
+                "Give another name, or the file's usual path relative to the root.".into()
             }
             Self::Absolute { .. } => "Give the path relative to the root, without a leading `/`.".into(),
             Self::Parent { plain, .. } => {

@@ -344,7 +344,7 @@ mod tests {
             names: Vec::new(),
             socket_folders: vec![folder.to_owned()],
             file_folders: Vec::new(),
-            user: rustix::process::geteuid().as_raw(),
+            user: slipstitch_platform::process::user(),
         };
         Emacs::new(None, locations)
     }

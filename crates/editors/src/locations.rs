@@ -8,8 +8,10 @@ use std::env;
 use std::fs;
 use std::io::{self, Read};
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use slipstitch_platform::info::{self, FileKind};
+use slipstitch_platform::process;
 
 /// The default name of a server.
 const DEFAULT_SERVER: &str = "server";
@@ -65,7 +67,7 @@ impl Server {
 impl ServerLocations {
     /// The locations that the environment of this process says.
     pub fn of_process() -> Self {
-        let user = rustix::process::geteuid().as_raw();
+        let user = process::user();
         let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let folder = |name| value(name).map(PathBuf::from);
         let home = folder("HOME");
@@ -92,13 +94,13 @@ impl ServerLocations {
             if servers.len() == MAX_SERVERS {
                 break;
             }
-            let Ok(found) = fs::metadata(&path) else { continue };
-            if found.uid() != self.user || !seen.insert((found.dev(), found.ino())) {
+            let Ok(found) = info::at(&path) else { continue };
+            if found.owner != self.user || !seen.insert(found.id()) {
                 continue;
             }
-            let address = match found.file_type() {
-                kind if kind.is_socket() => Address::Socket,
-                kind if kind.is_file() => read_server_file(&path),
+            let address = match found.kind {
+                FileKind::Socket => Address::Socket,
+                FileKind::File => read_server_file(&path),
                 _ => continue,
             };
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -176,7 +178,7 @@ mod tests {
             names: Vec::new(),
             socket_folders: vec![folder.join("run"), folder.join("tmp")],
             file_folders: vec![folder.join("files")],
-            user: rustix::process::geteuid().as_raw(),
+            user: slipstitch_platform::process::user(),
         }
     }
 

@@ -5,17 +5,13 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use slipstitch_platform::process::{host_name, is_running_since};
 
 /// Maximum size of a lock that is a regular file.
 const MAX_LOCK_BYTES: u64 = 512;
-
-/// How much later than its lock a process may seem to have started. Both times are rounded to seconds.
-const MAX_CLOCK_ERROR_SECONDS: i64 = 2;
 
 /// Who has unsaved changes of a file, according to its lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +62,7 @@ pub(crate) fn find(file: &Path) -> Option<Lock> {
         _ => return None,
     };
     let owner = parse_owner(text.trim_end())?;
-    let state = judge(&owner, &host_name(), found.mtime());
+    let state = judge(&owner, &host_name(), seconds(&found));
     Some(Lock { name, owner, state })
 }
 
@@ -122,48 +118,10 @@ fn judge(owner: &Owner, host: &str, locked_at: i64) -> LockState {
     }
 }
 
-fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-/// Whether the process runs, and ran at that time already: ids are reused.
-fn is_running_since(pid: i32, time: i64) -> bool {
-    let Some(id) = Pid::from_raw(pid) else { return false };
-    // Without permission to send it a signal, it exists all the same.
-    if !matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)) {
-        return false;
-    }
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => match (parse_stat(&stat), boot_time()) {
-            (Some((b'Z' | b'X', _)), _) => false,
-            (Some((_, ticks)), Some(boot)) => {
-                let started = boot + ticks / clock_ticks_per_second();
-                started <= time + MAX_CLOCK_ERROR_SECONDS
-            }
-            _ => true,
-        },
-        // Systems without this file.
-        Err(_) => true,
-    }
-}
-
-/// A process's state and start time, in ticks since the boot.
-fn parse_stat(stat: &str) -> Option<(u8, i64)> {
-    // The second field is the program's name, which may contain anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace();
-    let state = *fields.next()?.as_bytes().first()?;
-    Some((state, fields.nth(18)?.parse().ok()?))
-}
-
-/// When the system was started, in seconds since 1970.
-fn boot_time() -> Option<i64> {
-    let stat = fs::read_to_string("/proc/stat").ok()?;
-    stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()
-}
-
-fn clock_ticks_per_second() -> i64 {
-    i64::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100).max(1)
+/// When a file was last written, in seconds since 1970.
+fn seconds(found: &fs::Metadata) -> i64 {
+    let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -218,7 +176,7 @@ mod tests {
         let mut child = Command::new("true").spawn().unwrap();
         let target = format!("ada@{}.{}:1", host_name(), child.id());
         let stat = format!("/proc/{}/stat", child.id());
-        while fs::read_to_string(&stat).is_ok_and(|stat| parse_stat(&stat).unwrap().0 != b'Z') {
+        while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
             std::thread::yield_now();
         }
         assert_eq!(state(&target), Some(LockState::Stale));

@@ -5,14 +5,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use slipstitch_platform::local_socket::{self, LocalStream};
 
 use crate::locations::{Address, Server};
 
@@ -45,7 +42,7 @@ impl From<io::Error> for AskError {
 
 /// A connection to a server.
 enum Connection {
-    Socket(UnixStream),
+    Socket(LocalStream),
     Tcp(TcpStream),
 }
 
@@ -111,7 +108,7 @@ const MAX_WAIT: Duration = Duration::from_secs(600);
 
 fn send(server: &Server, expression: &str, deadline: Instant) -> Result<Connection, AskError> {
     let (mut connection, auth) = match &server.address {
-        Address::Socket => (Connection::Socket(connect(&server.path)?), String::new()),
+        Address::Socket => (Connection::Socket(local_socket::connect(&server.path)?), String::new()),
         Address::Tcp { address, key } => {
             let stream = TcpStream::connect_timeout(address, remaining(deadline)?)?;
             (Connection::Tcp(stream), format!("-auth {key} "))
@@ -122,22 +119,6 @@ fn send(server: &Server, expression: &str, deadline: Instant) -> Result<Connecti
     let request = format!("{auth}-current-frame -eval {} \n", quote_word(expression));
     connection.writer().write_all(request.as_bytes())?;
     Ok(connection)
-}
-
-/// Connects to a socket without blocking: a busy server's queue of connections may be full.
-fn connect(path: &Path) -> Result<UnixStream, AskError> {
-    let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
-        .map_err(io::Error::from)?;
-    match rustix::net::connect(&socket, &address) {
-        Ok(()) => {}
-        Err(Errno::AGAIN | Errno::INPROGRESS) => return Err(AskError::Silent),
-        Err(error) => return Err(io::Error::from(error).into()),
-    }
-    let stream = UnixStream::from(socket);
-    stream.set_nonblocking(false)?;
-    Ok(stream)
 }
 
 /// The time until the deadline. Zero would mean no limit, so it is an error.
@@ -277,7 +258,7 @@ mod tests {
         assert_eq!(evaluate(&server, "t", deadline), Err(AskError::Silent));
         // Until the queue of the listener is full; connecting normally would block from then on.
         let mut waiting = Vec::new();
-        while let Ok(stream) = connect(&path) {
+        while let Ok(stream) = local_socket::connect(&path) {
             waiting.push(stream);
         }
         assert_eq!(evaluate(&server, "t", soon()), Err(AskError::Silent));

@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slipstitch_platform::process;
+
 use crate::directories::Directories;
 use crate::host::ListCommand;
 use crate::target::Target;
@@ -55,8 +57,7 @@ fn run(list: &ListCommand, directory: &Path, timeout: Duration) -> std::io::Resu
     let mut command = Command::new(list.program);
     command.args(list.args).current_dir(directory).env("NO_COLOR", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    process::own_group(&mut command);
     let mut child = command.spawn()?;
     let (sender, answers) = mpsc::channel();
     let streams: [Option<Box<dyn Read + Send>>; 2] = [
@@ -92,12 +93,7 @@ fn run(list: &ListCommand, directory: &Path, timeout: Duration) -> std::io::Resu
 
 /// Ends the command and the servers that it started.
 fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Ok(Some(group)) = i32::try_from(child.id()).map(rustix::process::Pid::from_raw) {
-        // It may have ended already.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
+    process::end_group(child);
     let _ = child.wait();
 }
 
@@ -144,7 +140,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_silent_host_is_ended() {
         let sleep = ListCommand { program: "sleep", args: &["60"], connects: true };
         let start = Instant::now();

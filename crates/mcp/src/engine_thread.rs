@@ -4,12 +4,10 @@
 //! whole process can say when a call has had enough: another process may hold a lock or the processor, and a client may
 //! have piped so many requests that reading them took long. So the time of the thread that works on the call counts.
 
-use std::fs;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use slipstitch_platform::process::{ThreadStatistics, process_cpu_time, thread_cpu_time};
 use tokio_util::sync::CancellationToken;
 
 /// How long a call may go on when the server stops, unless it is already writing.
@@ -22,13 +20,6 @@ const MAX_CPU_AFTER_END: Duration = Duration::from_millis(150);
 /// How often that is checked.
 const CPU_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-thread_local! {
-    /// Where the system says how long the current thread has computed.
-    static STATISTICS: Option<Arc<Path>> = fs::read_link("/proc/thread-self")
-        .ok()
-        .map(|own| Path::new("/proc").join(own).join("schedstat").into());
-}
-
 /// The thread on which the engine works on a call, once it has started.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EngineThread(Arc<OnceLock<Start>>);
@@ -36,7 +27,7 @@ pub(crate) struct EngineThread(Arc<OnceLock<Start>>);
 #[derive(Debug)]
 struct Start {
     /// Where the system says how long the thread has computed.
-    statistics: Option<Arc<Path>>,
+    statistics: Option<ThreadStatistics>,
     /// How long it had computed before, for other calls.
     thread: Duration,
     process: Duration,
@@ -46,9 +37,9 @@ impl EngineThread {
     /// Notes that the call starts on the current thread.
     pub(crate) fn start(&self) {
         self.0.get_or_init(|| Start {
-            statistics: STATISTICS.with(Clone::clone),
-            thread: cpu_time(ClockId::ThreadCPUTime),
-            process: cpu_time(ClockId::ProcessCPUTime),
+            statistics: ThreadStatistics::of_this_thread(),
+            thread: thread_cpu_time(),
+            process: process_cpu_time(),
         });
     }
 
@@ -74,23 +65,11 @@ impl EngineThread {
     /// How long the thread has computed since the start. On a system that does not say, how long the process has.
     pub(crate) fn cpu_time(&self) -> Duration {
         let Some(start) = self.0.get() else { return Duration::ZERO };
-        match start.statistics.as_deref().and_then(read_statistics) {
+        match start.statistics.as_ref().and_then(ThreadStatistics::cpu_time) {
             Some(now) => now.saturating_sub(start.thread),
-            None => cpu_time(ClockId::ProcessCPUTime).saturating_sub(start.process),
+            None => process_cpu_time().saturating_sub(start.process),
         }
     }
-}
-
-/// The first number is the time on a processor, in nanoseconds.
-fn read_statistics(file: &Path) -> Option<Duration> {
-    let text = fs::read_to_string(file).ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
-}
-
-fn cpu_time(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -102,8 +81,8 @@ mod tests {
 
     /// Computes until the thread's clock shows that it took that long.
     fn compute(duration: Duration) {
-        let start = cpu_time(ClockId::ThreadCPUTime);
-        while cpu_time(ClockId::ThreadCPUTime).saturating_sub(start) < duration {
+        let start = thread_cpu_time();
+        while thread_cpu_time().saturating_sub(start) < duration {
             black_box((0..1000).sum::<u64>());
         }
     }
@@ -132,7 +111,7 @@ mod tests {
             meet.wait();
             [others, own]
         });
-        let is_known = fs::read_to_string("/proc/thread-self/schedstat").is_ok();
+        let is_known = ThreadStatistics::of_this_thread().is_some_and(|own| own.cpu_time().is_some());
         assert!(!is_known || others < LONG / 2, "{others:?}");
         assert!(own > LONG / 2, "{own:?}");
     }

@@ -94,9 +94,7 @@ impl HttpOptions {
             access: Access::default(),
             max_body: Self::MAX_BODY,
             body_timeout: Self::BODY_TIMEOUT,
-            max_sessions: sessions_within(
-                rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
-            ),
+            max_sessions: sessions_within(slipstitch_platform::process::max_open_files()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use slipstitch_platform::stop_signal;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ServeError;
@@ -27,17 +27,10 @@ pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Resu
     result
 }
 
-/// Cancels `stop` on SIGTERM or SIGINT.
+/// Cancels `stop` when the system asks the process to stop.
 pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeError> {
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
-        let mut signal = signal(kind).map_err(ServeError::Start)?;
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            signal.recv().await;
-            stop.cancel();
-        });
-    }
-    Ok(())
+    let stop = stop.clone();
+    stop_signal::on_stop(move || stop.cancel()).map_err(ServeError::Start)
 }
 
 /// Waits for the calls in flight: those that are being written are finished and recorded, the others are abandoned soon.

@@ -2,9 +2,9 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use slipstitch_platform::{desktop, private};
 
 use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{Proposal, ProposalHunk};
@@ -43,10 +43,9 @@ pub(crate) fn edit_text(
 
 fn run_editor(path: &Path) -> Result<(), String> {
     let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into());
-    // Editors are often set with options, such as `code --wait`; the shell splits them, and the path is never parsed.
-    let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(path).status();
-    match status {
+    let editor =
+        named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| desktop::DEFAULT_EDITOR.into());
+    match desktop::edit(&editor, path).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{editor}` ended with {status}; the hunk is unchanged")),
         Err(error) => Err(format!("cannot start `{editor}`: {error}")),
@@ -62,7 +61,7 @@ impl Draft {
     fn create(folder: &Path, ending: &str, text: &str) -> std::io::Result<Self> {
         let path = folder.join(format!("hunk-{}.{ending}", std::process::id()));
         let _ = std::fs::remove_file(&path);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = private::owner_only(OpenOptions::new().write(true).create_new(true)).open(&path)?;
         let draft = Self { path };
         file.write_all(text.as_bytes())?;
         Ok(draft)

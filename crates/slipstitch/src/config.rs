@@ -57,8 +57,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use etcetera::BaseStrategy;
-use etcetera::base_strategy::Xdg;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use slipstitch_core::guard::{ConsentRule, GlobError, Policy, UnknownGroup};
@@ -67,6 +65,7 @@ use slipstitch_core::ports::workspace::{ReadResult, Workspace};
 use slipstitch_core::settings::Settings;
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerLocations};
+use slipstitch_platform::private;
 
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::{PrivateFiles, Retention};
@@ -370,9 +369,9 @@ impl Config {
         Ok(config)
     }
 
-    /// The user's settings file: `explicit`, else the one in the XDG configuration folder. It need not exist.
+    /// The user's settings file: `explicit`, else the one in the folder that the system has for it. It need not exist.
     pub fn file(explicit: Option<&Path>) -> Option<PathBuf> {
-        let default = || Some(Xdg::new().ok()?.config_dir().join("slipstitch/config.toml"));
+        let default = || Some(private::config_folder()?.join("slipstitch/config.toml"));
         explicit.map(Path::to_owned).or_else(default)
     }
 

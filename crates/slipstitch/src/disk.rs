@@ -56,6 +56,8 @@ use slipstitch_core::ports::workspace::{
     FolderEntry, InterruptedChange, OpenResult, ReadResult, Staged, Workspace, WorkspaceError,
 };
 
+use slipstitch_platform::names;
+
 use cleanup::CleanupFolder;
 use in_place::BackupFolder;
 pub(crate) use intent::intent_paths;
@@ -259,10 +261,10 @@ fn open_root(root: &Path) -> Result<Root, OpenError> {
         std::io::ErrorKind::NotADirectory => OpenError::NotAFolder(root.into()),
         _ => OpenError::Root { path: root.into(), source },
     };
-    let canonical = root.canonicalize().map_err(failed)?;
+    let canonical = names::canonicalize(root).map_err(failed)?;
     let handle = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(failed)?;
-    let name = canonical.into_os_string().into_string().map_err(|name| OpenError::NotUtf8(name.into()))?;
-    let given = std::path::absolute(root).ok().and_then(|path| path.into_os_string().into_string().ok());
+    let name = names::to_text(&canonical).ok_or(OpenError::NotUtf8(canonical))?;
+    let given = std::path::absolute(root).ok().and_then(|path| names::to_text(&path));
     let names = match given {
         Some(given) if given != name => vec![name, given],
         _ => vec![name],
@@ -284,7 +286,7 @@ impl Workspace for DiskWorkspace {
 
     fn open(&self, path: &FilePath) -> Result<OpenResult, WorkspaceError> {
         match lookup::look_up(&self.roots, path, "read")? {
-            Lookup::File(found) if found.metadata.len() >= MIN_LARGE_FILE => {
+            Lookup::File(found) if found.metadata.len >= MIN_LARGE_FILE => {
                 Ok(OpenResult::Large(content::open_large(&self.roots, path, found)))
             }
             Lookup::File(found) => content::read(&self.roots, path, found).map(OpenResult::File),

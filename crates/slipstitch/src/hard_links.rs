@@ -5,9 +5,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
-use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use slipstitch_platform::info;
 
 /// How many entries of folders are looked at.
 const MAX_ENTRIES: usize = 50_000;
@@ -46,19 +47,15 @@ impl HardLinkFinder {
 
     /// The other paths of the file at an absolute path.
     pub(crate) fn find(&self, path: &Path) -> OtherPaths {
-        let Ok(found) = fs::metadata(path) else { return OtherPaths::default() };
-        if !found.is_file() || found.nlink() < 2 {
+        let Ok(found) = info::at(path) else { return OtherPaths::default() };
+        if !found.is_file() || found.links < 2 {
             return OtherPaths::default();
         }
-        let state = FileState {
-            device: found.dev(),
-            inode: found.ino(),
-            changed: (found.ctime(), found.ctime_nsec()),
-        };
+        let state = FileState { device: found.device, inode: found.inode, changed: found.changed };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known_paths = known().get(&state).cloned();
         let mut all = known_paths.unwrap_or_else(|| {
-            let all = self.search(state, found.nlink());
+            let all = self.search(state, found.links);
             let mut known = known();
             if known.len() >= MAX_REMEMBERED {
                 known.clear();
@@ -85,9 +82,8 @@ impl HardLinkFinder {
                 let Ok(kind) = entry.file_type() else { continue };
                 if kind.is_dir() {
                     folders.push_back(entry.path());
-                } else if kind.is_file() && entry.ino() == state.inode {
-                    let device = entry.metadata().map(|found| found.dev());
-                    if device.is_ok_and(|device| device == state.device) {
+                } else if kind.is_file() && info::may_be(&entry, state.inode) {
+                    if info::of_entry(&entry).is_ok_and(|found| found.id() == (state.device, state.inode)) {
                         found.paths.push(entry.path());
                     }
                     if found.paths.len() as u64 >= links {

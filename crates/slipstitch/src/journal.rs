@@ -31,7 +31,6 @@ mod growth;
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +44,7 @@ use slipstitch_core::ports::journal::{
     ProposalId, Record, RejectedHunk, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::private::owner_only;
 
 use crate::Fsync;
 use crate::hard_links::HardLinkFinder;
@@ -229,7 +229,7 @@ impl SqliteJournal {
 /// One that exists is not even opened. Closing it again would release every lock that this process has on it through other
 /// connections, and a process that ends then takes itself for the last one and deletes the log that those still write to.
 fn create_private(path: &Path) -> io::Result<()> {
-    match private_files::open(path, OpenOptions::new().create_new(true).append(true).mode(0o600)) {
+    match private_files::open(path, owner_only(OpenOptions::new().create_new(true).append(true))) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created.map(drop),
     }

@@ -3,8 +3,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use slipstitch_platform::info;
+use slipstitch_platform::private::owner_only;
 
 use crate::private_files;
 
@@ -42,13 +44,13 @@ impl ModeLock {
             let file = self.open()?;
             lock(&file)?;
             // A sweep may have removed the file between opening and locking.
-            if file.metadata()?.nlink() > 0 {
+            if info::of(&file)?.links > 0 {
                 return Ok(ModeGuard(file));
             }
         }
     }
 
     fn open(&self) -> io::Result<File> {
-        private_files::open(&self.file, OpenOptions::new().create(true).append(true).mode(0o600))
+        private_files::open(&self.file, owner_only(OpenOptions::new().create(true).read(true).append(true)))
     }
 }

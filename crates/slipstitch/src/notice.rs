@@ -25,7 +25,7 @@ pub(crate) fn send(settings: &ReviewSettings, root: &str, found: &StoredProposal
         start(command);
     }
     if settings.notify {
-        start(desktop_notification(&summary));
+        start(slipstitch_platform::desktop::notification(&summary));
     }
 }
 
@@ -40,29 +40,6 @@ fn summarize(found: &StoredProposal) -> String {
     };
     let text = escape_controls(&format!("{who} {what} ({}): {}", found.id, proposal.reason));
     text.chars().take(MAX_CHARS).collect()
-}
-
-#[cfg(target_os = "macos")]
-fn desktop_notification(summary: &str) -> Command {
-    let mut command = Command::new("osascript");
-    // The text is an argument of the script, never a part of it.
-    command.args([
-        "-e",
-        "on run argv",
-        "-e",
-        "display notification (item 1 of argv) with title \"Slipstitch\"",
-        "-e",
-        "end run",
-        summary,
-    ]);
-    command
-}
-
-#[cfg(not(target_os = "macos"))]
-fn desktop_notification(summary: &str) -> Command {
-    let mut command = Command::new("notify-send");
-    command.args(["--app-name=Slipstitch", "--", "Waiting for review", summary]);
-    command
 }
 
 /// Starts a command, and stops it if it hangs.

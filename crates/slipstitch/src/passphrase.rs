@@ -6,12 +6,12 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use slipstitch_platform::private::owner_only;
 
 use crate::private_files;
 
@@ -93,7 +93,7 @@ pub(crate) fn replace(state_dir: &Path, new: Option<&str>) -> Result<(), Passphr
     let _ = std::fs::remove_file(&draft);
     let mut options = OpenOptions::new();
     let mut file =
-        private_files::open(&draft, options.write(true).create_new(true).mode(0o600)).map_err(failed)?;
+        private_files::open(&draft, owner_only(options.write(true).create_new(true))).map_err(failed)?;
     writeln!(file, "{hash}").and_then(|()| file.sync_all()).map_err(failed)?;
     std::fs::rename(&draft, &path).map_err(failed)
 }

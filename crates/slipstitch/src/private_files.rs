@@ -3,17 +3,11 @@
 //! What is written there (locks, the journal, copies of files) must not end up in a file that someone else chose. Each
 //! open refuses a symlink itself, so that nothing can be swapped in between; the checks here are for a clear message.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
-/// The flag that makes an open fail for a symlink.
-pub(crate) const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
-/// The flag that makes an open return at once for a pipe.
-const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
+use slipstitch_platform::{info, private};
 
 /// What is expected at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +37,17 @@ pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<()> {
 /// Creates a folder for its owner only, unless it exists.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     check(path, Expected::Folder)?;
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    private::create_folder(path)
 }
 
 /// Opens a file with these options; fails with a clear message for a symlink, a pipe, or a file that has a second name
 /// elsewhere, because what is written here would appear there.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let file = options
-        .custom_flags(NO_FOLLOW | NO_WAIT)
+    let file = private::no_follow(options)
         .open(path)
         .map_err(|error| check(path, Expected::File).err().unwrap_or(error))?;
-    let found = file.metadata()?;
-    let problem = match (found.is_file(), found.nlink()) {
+    let found = info::of(&file)?;
+    let problem = match (found.is_file(), found.links) {
         (true, 0 | 1) => return Ok(file),
         (true, _) => "has a second name (a hard link)",
         (false, _) => "is no regular file",

@@ -1,13 +1,11 @@
 //! The state folder, with the journal and the locks: outside the roots, private to the user.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use etcetera::BaseStrategy;
-use etcetera::base_strategy::Xdg;
+use slipstitch_platform::private::{self, Exposure};
+use slipstitch_platform::{files, names};
 
 /// The environment variable with the path of the state folder.
 pub const ENV_VAR: &str = "SLIPSTITCH_STATE_DIR";
@@ -59,14 +57,13 @@ pub enum StateError {
     },
 }
 
-/// The state folder: `explicit`, else the value of [`ENV_VAR`], else `slipstitch` in the XDG state folder.
+/// The state folder: `explicit`, else the value of [`ENV_VAR`], else `slipstitch` in the folder that the system has for it.
 ///
 /// It is created if it is missing, readable only by its owner. A folder that exists must be like that already: its
 /// permissions are never changed. It must not be inside any of `roots`.
 pub fn folder(explicit: Option<&Path>, roots: &[&Path]) -> Result<PathBuf, StateError> {
-    let chosen = choose(explicit, std::env::var_os(ENV_VAR), || {
-        Some(Xdg::new().ok()?.state_dir()?.join("slipstitch"))
-    })?;
+    let chosen =
+        choose(explicit, std::env::var_os(ENV_VAR), || Some(private::state_folder()?.join("slipstitch")))?;
     create(&chosen, roots)
 }
 
@@ -87,7 +84,7 @@ fn choose(
 fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     let failed = |source| StateError::Io { folder: folder.into(), source };
     let roots: Vec<PathBuf> =
-        roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.into())).collect();
+        roots.iter().map(|root| names::canonicalize(root).unwrap_or_else(|_| root.into())).collect();
     let outside = |real: PathBuf| match roots.iter().find(|root| real.starts_with(root)) {
         Some(root) => Err(StateError::InsideRoot { folder: real, root: root.clone() }),
         None => Ok(real),
@@ -95,17 +92,13 @@ fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     // Checked before it is created, so that a refusal leaves no folder in the root; and after, in case the
     // path was changed meanwhile.
     outside(resolve(&std::path::absolute(folder).map_err(failed)?))?;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let real = outside(folder.canonicalize().map_err(failed)?)?;
-    let metadata = std::fs::metadata(&real).map_err(failed)?;
-    let mode = metadata.mode() & 0o7777;
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(StateError::NotOwned { folder: real, owner: metadata.uid() });
+    private::create_folder(folder).map_err(failed)?;
+    let real = outside(names::canonicalize(folder).map_err(failed)?)?;
+    match private::exposure(&real).map_err(failed)? {
+        Exposure::None => Ok(real),
+        Exposure::OtherOwner(owner) => Err(StateError::NotOwned { folder: real, owner }),
+        Exposure::Others(mode) => Err(StateError::NotPrivate { folder: real, mode }),
     }
-    if mode & 0o077 != 0 {
-        return Err(StateError::NotPrivate { folder: real, mode });
-    }
-    Ok(real)
 }
 
 /// How many dangling symlinks are followed, one leading to the next.
@@ -124,7 +117,7 @@ fn resolve_from_end(path: &Path) -> Option<PathBuf> {
     let mut existing = path;
     let mut missing = Vec::new();
     loop {
-        match real_path(existing) {
+        match files::real_path(existing) {
             Ok(mut real) => {
                 if let Some(first) = missing.last() {
                     // A dangling symlink leads elsewhere.
@@ -146,20 +139,6 @@ fn resolve_from_end(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Like [`Path::canonicalize`], which asks the system about every component.
-fn real_path(path: &Path) -> io::Result<PathBuf> {
-    use rustix::fs::{Mode, OFlags};
-    let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
-    match std::fs::read_link(link) {
-        // The system adds a remark to the name of what was removed meanwhile or is out of reach.
-        Ok(real) if real.is_absolute() && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") => {
-            Ok(real)
-        }
-        _ => path.canonicalize(),
-    }
-}
-
 fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut real, part| {
         if part == Component::ParentDir {
@@ -167,7 +146,7 @@ fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
             return real;
         }
         real.push(part);
-        if let Ok(found) = real.canonicalize() {
+        if let Ok(found) = names::canonicalize(&real) {
             return found;
         }
         // What is created through a dangling symlink is created at its target.
@@ -185,7 +164,7 @@ fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
 mod tests {
     use super::*;
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
     #[test]
     fn dangling_symlinks_are_resolved() {

@@ -3,7 +3,8 @@
 /// The layers from the bottom to the top. A crate may depend on crates of lower layers only; crates of one layer do not
 /// depend on each other.
 const LAYERS: &[&[&str]] = &[
-    &["slipstitch-text", "slipstitch-tokens"],
+    &["slipstitch-text", "slipstitch-tokens", "slipstitch-macos-acl"],
+    &["slipstitch-platform"],
     &["slipstitch-patch"],
     &["slipstitch-core"],
     &["slipstitch-dialects"],

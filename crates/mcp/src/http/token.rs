@@ -1,19 +1,16 @@
 //! The secret that clients of an HTTP server must send.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use slipstitch_platform::{info, private, process};
 
 use crate::error::ServeError;
 use crate::random;
 
 /// The shortest token.
 const MIN_CHARS: usize = 16;
-/// The flag that makes an open return at once for a pipe.
-const NO_WAIT: i32 = OFlags::NONBLOCK.bits() as i32;
 /// How much of a token file is read.
 const MAX_FILE_BYTES: u64 = 4096;
 
@@ -62,9 +59,9 @@ impl Token {
         if let Some(folder) =
             path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
         {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+            private::create_folder(folder).map_err(failed)?;
         }
-        let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let created = private::owner_only(OpenOptions::new().write(true).create_new(true)).open(path);
         match created {
             Ok(mut file) => {
                 let (token, text) = Self::random()?;
@@ -72,7 +69,7 @@ impl Token {
                 Ok(token)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path).map_err(failed)?;
+                let file = private::no_wait(OpenOptions::new().read(true)).open(path).map_err(failed)?;
                 check_file(&file, path)?;
                 let mut bytes = Vec::new();
                 file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(failed)?;
@@ -126,17 +123,17 @@ fn resolve(path: &Path) -> PathBuf {
 fn check_file(file: &File, path: &Path) -> Result<(), ServeError> {
     let refused = |problem: String, next_step: String| Err(bad_file(path, problem, next_step));
     let new_file = "Delete it: the next start creates it with a random token.";
-    let owner = |found: &Metadata| found.uid();
-    match file.metadata() {
-        Err(error) => refused(error.to_string(), "Name another file with `--token-file`.".into()),
-        Ok(found) if !found.is_file() => {
+    match (info::of(file), private::open_to_others(file)) {
+        (Err(error), _) | (_, Err(error)) => {
+            refused(error.to_string(), "Name another file with `--token-file`.".into())
+        }
+        (Ok(found), _) if !found.is_file() => {
             refused("it is no regular file".into(), "Name another file with `--token-file`.".into())
         }
-        Ok(found) if ![0, rustix::process::geteuid().as_raw()].contains(&owner(&found)) => {
-            refused(format!("it belongs to another user (uid {})", owner(&found)), new_file.into())
+        (Ok(found), _) if ![process::ADMINISTRATOR, process::user()].contains(&found.owner) => {
+            refused(format!("it belongs to another user (uid {})", found.owner), new_file.into())
         }
-        Ok(found) if found.mode() & 0o077 != 0 => {
-            let mode = found.mode() & 0o777;
+        (Ok(_), Ok(Some(mode))) => {
             let next_step = format!(
                 "Run `chmod 600 {}`. If someone may have read it, delete it instead: the next start creates it with a \
                  random token.",
@@ -144,10 +141,10 @@ fn check_file(file: &File, path: &Path) -> Result<(), ServeError> {
             );
             refused(format!("others can read or write it (mode {mode:o})"), next_step)
         }
-        Ok(found) if found.nlink() > 1 => {
+        (Ok(found), _) if found.links > 1 => {
             refused("it has a second name (a hard link), by which others may read it".into(), new_file.into())
         }
-        Ok(_) => Ok(()),
+        (Ok(_), Ok(None)) => Ok(()),
     }
 }
 

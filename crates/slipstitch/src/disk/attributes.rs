@@ -4,16 +4,16 @@
 //! An attribute that cannot be copied is an error: none is dropped silently.
 
 use std::ffi::CString;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::{Gid, Mode, RawMode, Uid, XattrFlags};
-use rustix::fs::{fchmod, fchown, fgetxattr, flistxattr, fremovexattr, fsetxattr};
-use rustix::io::Errno;
 use slipstitch_core::change::Attributes;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_platform::attributes as system;
+use slipstitch_platform::attributes::MODE_BITS;
+use slipstitch_platform::info::FileInfo;
+use slipstitch_platform::{info, problem, process};
 
 use super::error::{io_error, refused};
 
@@ -21,27 +21,31 @@ use super::error::{io_error, refused};
 pub(super) fn copy_attributes(
     path: &FilePath,
     from: &File,
-    metadata: &Metadata,
+    metadata: &FileInfo,
     to: &File,
 ) -> Result<(), WorkspaceError> {
-    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)
+    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)?;
+    system::copy_access_list(from, to)
+        .map_err(|error| refused(path, "write", format!("its access list cannot be kept: {error}")))
 }
 
 /// The attributes of a file, without those that the system computes from the content.
 pub(super) fn read_attributes(
     path: &FilePath,
     file: &File,
-    metadata: &Metadata,
+    metadata: &FileInfo,
 ) -> Result<Attributes, WorkspaceError> {
-    let failed = |errno: Errno| io_error(path, "read", errno);
+    let failed = |error: io::Error| io_error(path, "read", error);
     let mut extended = Vec::new();
-    for name in xattr_names(file).map_err(failed)?.iter().filter(|name| !is_derived_from_content(name)) {
-        if let Some(value) = xattr_value(file, name).map_err(failed)? {
-            extended.push((name.as_bytes().to_vec(), value));
+    for name in system::extended_names(file).map_err(failed)? {
+        if system::is_derived_from_content(name.as_bytes()) {
+            continue;
+        }
+        if let Some(value) = system::extended(file, &name).map_err(failed)? {
+            extended.push((name.into_bytes(), value));
         }
     }
-    let mode = metadata.mode() & 0o7777;
-    Ok(Attributes { owner: metadata.uid(), group: metadata.gid(), mode, extended })
+    Ok(Attributes { owner: metadata.owner, group: metadata.group, mode: metadata.mode, extended })
 }
 
 /// Gives a file that no one else can open yet exactly these attributes, or refuses.
@@ -54,11 +58,13 @@ pub(super) fn set_attributes(
     to: &File,
     wanted: &Attributes,
 ) -> Result<(), WorkspaceError> {
-    let have = to.metadata().map_err(|error| io_error(path, action, error))?;
+    let have = info::of(to).map_err(|error| io_error(path, action, error))?;
     let owner = set_owner(path, action, to, &have, wanted)?;
     let extended = set_xattrs(path, action, to, &wanted.extended)?;
     match (owner, extended) {
-        (Outcome::Unchanged, Outcome::Unchanged) if have.mode() & 0o7777 == wanted.mode & 0o7777 => Ok(()),
+        (Outcome::Unchanged, Outcome::Unchanged) if have.mode & MODE_BITS == wanted.mode & MODE_BITS => {
+            Ok(())
+        }
         (Outcome::Unchanged, Outcome::Unchanged) => change_mode(path, to, wanted.mode),
         // A new owner or access list may have changed the mode.
         _ => ensure_mode(path, to, wanted.mode),
@@ -74,8 +80,7 @@ enum Outcome {
 
 /// Refuses attributes that this process cannot give to a file it creates, as far as that is known beforehand.
 pub(super) fn check_restorable(path: &FilePath, wanted: &Attributes) -> Result<(), WorkspaceError> {
-    let user = rustix::process::geteuid();
-    if user.is_root() || user.as_raw() == wanted.owner {
+    if process::is_privileged() || process::user() == wanted.owner {
         return Ok(());
     }
     Err(refused(path, "create", owner_reason("create", wanted)))
@@ -85,7 +90,7 @@ pub(super) fn check_restorable(path: &FilePath, wanted: &Attributes) -> Result<(
 ///
 /// A file that already has them is not touched, because only its owner may call chmod.
 pub(super) fn ensure_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceError> {
-    if mode_of(path, file)? == mode & 0o7777 {
+    if mode_of(path, file)? == mode & MODE_BITS {
         return Ok(());
     }
     change_mode(path, file, mode)
@@ -93,9 +98,8 @@ pub(super) fn ensure_mode(path: &FilePath, file: &File, mode: u32) -> Result<(),
 
 /// Changes the permission bits, and checks that this took effect: systems silently clear bits that the caller may not set.
 fn change_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceError> {
-    fchmod(file, Mode::from_raw_mode((mode & 0o7777) as RawMode))
-        .map_err(|errno| io_error(path, "write", errno))?;
-    let (want, have) = (mode & 0o7777, mode_of(path, file)?);
+    system::set_mode(file, mode).map_err(|error| io_error(path, "write", error))?;
+    let (want, have) = (mode & MODE_BITS, mode_of(path, file)?);
     if want == have {
         return Ok(());
     }
@@ -103,8 +107,7 @@ fn change_mode(path: &FilePath, file: &File, mode: u32) -> Result<(), WorkspaceE
 }
 
 fn mode_of(path: &FilePath, file: &File) -> Result<u32, WorkspaceError> {
-    let metadata = file.metadata().map_err(|error| io_error(path, "write", error))?;
-    Ok(metadata.mode() & 0o7777)
+    Ok(info::of(file).map_err(|error| io_error(path, "write", error))?.mode & MODE_BITS)
 }
 
 /// Gives `to` the owner and group, or refuses.
@@ -115,28 +118,24 @@ fn set_owner(
     path: &FilePath,
     action: &'static str,
     to: &File,
-    have: &Metadata,
+    have: &FileInfo,
     wanted: &Attributes,
 ) -> Result<Outcome, WorkspaceError> {
-    let failed = |error: io::Error| io_error(path, action, error);
-    let owner = (have.uid() != wanted.owner).then(|| Uid::from_raw(wanted.owner));
-    let group = (have.gid() != wanted.group).then(|| Gid::from_raw(wanted.group));
+    let owner = (have.owner != wanted.owner).then_some(wanted.owner);
+    let group = (have.group != wanted.group).then_some(wanted.group);
     if owner.is_none() && group.is_none() {
         return Ok(Outcome::Unchanged);
     }
-    match fchown(to, owner, group) {
-        Ok(()) => Ok(Outcome::Changed),
-        Err(Errno::PERM) if owner.is_some() => Err(refused(path, action, owner_reason(action, wanted))),
-        Err(Errno::PERM) if action == "create" => {
-            let reason = format!("it belonged to group {}, and only root can restore that", wanted.group);
-            Err(refused(path, action, reason))
+    let error = match system::set_owner(to, owner, group) {
+        Ok(()) => return Ok(Outcome::Changed),
+        Err(error) if !problem::is_not_permitted(&error) => return Err(io_error(path, action, error)),
+        Err(_) if owner.is_some() => owner_reason(action, wanted),
+        Err(_) if action == "create" => {
+            format!("it belonged to group {}, and only root can restore that", wanted.group)
         }
-        Err(Errno::PERM) => {
-            let reason = "it belongs to another group, and replacing it would change the group";
-            Err(refused(path, action, reason))
-        }
-        Err(errno) => Err(failed(errno.into())),
-    }
+        Err(_) => "it belongs to another group, and replacing it would change the group".into(),
+    };
+    Err(refused(path, action, error))
 }
 
 fn owner_reason(action: &str, wanted: &Attributes) -> String {
@@ -153,68 +152,33 @@ fn set_xattrs(
     wanted: &[(Vec<u8>, Vec<u8>)],
 ) -> Result<Outcome, WorkspaceError> {
     let mut outcome = Outcome::Unchanged;
-    for name in xattr_names(to).map_err(|errno| io_error(path, "read", errno))? {
+    for name in system::extended_names(to).map_err(|error| io_error(path, "read", error))? {
         // `to` may have inherited an ACL from the folder's default ACL.
         let is_wanted = wanted.iter().any(|(wanted, _)| wanted == name.as_bytes());
-        if !is_wanted && name.as_bytes().starts_with(b"system.posix_acl") {
-            fremovexattr(to, &name).map_err(|errno| io_error(path, action, errno))?;
+        if !is_wanted && system::is_access_list(name.as_bytes()) {
+            system::remove_extended(to, &name).map_err(|error| io_error(path, action, error))?;
             outcome = Outcome::Changed;
         }
     }
     for (name, value) in wanted {
         let name = CString::new(name.as_slice()).unwrap_or_default();
-        if xattr_value(to, &name).unwrap_or(None).as_ref() == Some(value) {
+        if system::extended(to, &name).unwrap_or(None).as_ref() == Some(value) {
             continue;
         }
-        fsetxattr(to, &name, value, XattrFlags::empty()).map_err(|errno| {
+        system::set_extended(to, &name, value).map_err(|error| {
             let kept = if action == "create" { "restored" } else { "kept" };
             let name = name.to_string_lossy();
-            refused(path, action, format!("its attribute `{name}` cannot be {kept}: {errno}"))
+            refused(path, action, format!("its attribute `{name}` cannot be {kept}: {error}"))
         })?;
         outcome = Outcome::Changed;
     }
     Ok(outcome)
 }
 
-/// Whether the system computes this attribute from the file's content.
-fn is_derived_from_content(name: &CString) -> bool {
-    [&b"security.ima"[..], b"security.evm"].contains(&name.as_bytes())
-}
-
-/// Whether a file has Linux capabilities, which the system clears when anyone writes to the file.
+/// Whether a file has an attribute that the system clears when anyone writes to the file, such as Linux capabilities.
 pub(super) fn has_capabilities(file: &File) -> bool {
-    xattr_names(file).is_ok_and(|names| names.iter().any(|name| name.as_bytes() == b"security.capability"))
-}
-
-/// The names of a file's extended attributes; empty if the file system does not support them.
-fn xattr_names(file: &File) -> Result<Vec<CString>, Errno> {
-    let list = match read_with_growing_buffer(|buffer| flistxattr(file, buffer)) {
-        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
-        list => list?,
-    };
-    Ok(list.split(|&byte| byte == 0).filter(|n| !n.is_empty()).filter_map(|n| CString::new(n).ok()).collect())
-}
-
-fn xattr_value(file: &File, name: &CString) -> Result<Option<Vec<u8>>, Errno> {
-    match read_with_growing_buffer(|buffer| fgetxattr(file, name, buffer)) {
-        Err(Errno::NODATA) => Ok(None),
-        value => value.map(Some),
-    }
-}
-
-/// Calls `read` with larger and larger buffers until the result fits.
-fn read_with_growing_buffer(read: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
-    let mut buffer = vec![0; 256];
-    loop {
-        match read(&mut buffer) {
-            Ok(len) => {
-                buffer.truncate(len);
-                return Ok(buffer);
-            }
-            Err(Errno::RANGE) if buffer.len() < 1 << 20 => buffer.resize(buffer.len() * 4, 0),
-            Err(errno) => return Err(errno),
-        }
-    }
+    system::extended_names(file)
+        .is_ok_and(|names| names.iter().any(|name| system::is_cleared_by_writing(name.as_bytes())))
 }
 
 #[cfg(test)]
@@ -227,16 +191,16 @@ mod tests {
         let path = FilePath::from_record("x").unwrap();
         let long = vec![7; 1000];
         for (name, value) in [("user.short", &b"1"[..]), ("user.long", &long)] {
-            match fsetxattr(&from, name, value, XattrFlags::empty()) {
+            match system::set_extended(&from, &CString::new(name).unwrap(), value) {
                 // The file system has no extended attributes.
-                Err(Errno::NOTSUP) => return,
+                Err(error) if problem::of(&error) == Some(problem::Problem::Unsupported) => return,
                 result => result.unwrap(),
             }
         }
         ensure_mode(&path, &from, 0o751).unwrap();
-        copy_attributes(&path, &from, &from.metadata().unwrap(), &to).unwrap();
-        assert_eq!(xattr_value(&to, &CString::new("user.short").unwrap()).unwrap().unwrap(), b"1");
-        assert_eq!(xattr_value(&to, &CString::new("user.long").unwrap()).unwrap().unwrap(), long);
+        copy_attributes(&path, &from, &info::of(&from).unwrap(), &to).unwrap();
+        assert_eq!(system::extended(&to, &CString::new("user.short").unwrap()).unwrap().unwrap(), b"1");
+        assert_eq!(system::extended(&to, &CString::new("user.long").unwrap()).unwrap().unwrap(), long);
         assert_eq!(mode_of(&path, &to).unwrap(), 0o751);
     }
 }

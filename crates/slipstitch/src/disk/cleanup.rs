@@ -8,15 +8,14 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::AtFlags;
 use serde::{Deserialize, Serialize};
+use slipstitch_platform::files::{self, AsHandle, handle_path};
+use slipstitch_platform::{info, private};
 
 use super::lookup::Location;
-use super::roots::{FolderPaths, RootedPath, Roots, handle_path};
+use super::roots::{FolderPaths, RootedPath, Roots};
 use super::temp_name::{PREFIX, random_name};
 use crate::os_path::{path_to_text, text_to_path};
 use crate::private_files;
@@ -92,13 +91,13 @@ fn remove_entry(entry: &Entry, roots: &Roots, backups: &Path) -> io::Result<bool
             std::fs::remove_file(text_to_path(path)).map(|()| true)
         }
         Entry::File(path) => match roots.resolve_absolute(&text_to_path(path)) {
-            Some(path) => unlink(&path, AtFlags::empty()),
+            Some(path) => remove(&path, EntryKind::File),
             // It belongs to another root.
             None => return Err(io::ErrorKind::NotFound.into()),
         },
         Entry::Folder { folder } => match roots.resolve_absolute(&text_to_path(folder)) {
             // A folder that has got a file meanwhile is in use and stays.
-            Some(path) => Ok(unlink(&path, AtFlags::REMOVEDIR).unwrap_or(false)),
+            Some(path) => Ok(remove(&path, EntryKind::Folder).unwrap_or(false)),
             None => return Err(io::ErrorKind::NotFound.into()),
         },
     };
@@ -108,14 +107,24 @@ fn remove_entry(entry: &Entry, roots: &Roots, backups: &Path) -> io::Result<bool
     }
 }
 
+/// What an entry names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    File,
+    Folder,
+}
+
 /// Removes a folder, or a file if its name is one of our temporary names.
-fn unlink(path: &RootedPath<'_>, flags: AtFlags) -> io::Result<bool> {
+fn remove(path: &RootedPath<'_>, kind: EntryKind) -> io::Result<bool> {
     let is_temporary = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
-    let may_remove = |name: &&OsStr| flags.contains(AtFlags::REMOVEDIR) || is_temporary(name);
+    let may_remove = |name: &&OsStr| kind == EntryKind::Folder || is_temporary(name);
     let Some(name) = path.path.file_name().filter(may_remove) else { return Ok(false) };
     let parent = path.path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let dir = path.root.dir.open_dir(parent.unwrap_or(Path::new(".")))?;
-    rustix::fs::unlinkat(&dir, name, flags)?;
+    match kind {
+        EntryKind::File => files::remove(&dir, name)?,
+        EntryKind::Folder => files::remove_folder(&dir, name)?,
+    }
     Ok(true)
 }
 
@@ -133,7 +142,7 @@ impl CleanupList<'_> {
     }
 
     /// Adds a folder that is about to be created in `dir`.
-    pub(super) fn add_folder(&mut self, dir: impl AsFd, name: &OsStr) -> io::Result<()> {
+    pub(super) fn add_folder(&mut self, dir: impl AsHandle, name: &OsStr) -> io::Result<()> {
         match handle_path(dir) {
             Some(parent) => {
                 self.add(&Entry::Folder { folder: path_to_text(&parent.join(name)).into_owned() })
@@ -180,9 +189,10 @@ impl Drop for CleanupList<'_> {
 fn create_locked(folder: &Path) -> io::Result<(PathBuf, File)> {
     loop {
         let path = folder.join(random_name());
-        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path)?;
+        let file =
+            private::owner_only(OpenOptions::new().create_new(true).read(true).append(true)).open(&path)?;
         file.lock()?;
-        if file.metadata()?.nlink() > 0 {
+        if info::of(&file)?.links > 0 {
             return Ok((path, file));
         }
     }

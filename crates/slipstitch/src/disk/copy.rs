@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
 use slipstitch_core::text::{Piece, Span, Splices};
+use slipstitch_platform::files;
 
 use super::error::io_error;
 
@@ -27,11 +27,8 @@ const MAX_KERNEL_SPLICES: usize = 1000;
 pub(super) fn is_kernel_copy_worthwhile(from: &File, splices: &Splices) -> bool {
     splices.base_len() >= MIN_KERNEL_COPY
         && splices.iter().len() <= MAX_KERNEL_SPLICES
-        && rustix::fs::fstatfs(from).is_ok_and(|found| SHARES_BLOCKS.contains(&(found.f_type as u32)))
+        && files::can_share_ranges(from)
 }
-
-/// The type numbers of file systems on which files can share blocks: Btrfs, XFS, bcachefs, OCFS2.
-const SHARES_BLOCKS: &[u32] = &[0x9123_683E, 0x5846_5342, 0xCA45_1A4E, 0x7461_636F];
 
 /// The hash and length of the content that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +61,15 @@ fn copy_span(mut from: &File, span: Span, to: &mut File) -> io::Result<()> {
     let end = span.end() as u64;
     while at < end {
         let want = usize::try_from(end - at).unwrap_or(usize::MAX).min(1 << 30);
-        match rustix::fs::copy_file_range(from, Some(&mut at), &*to, None, want) {
+        match files::copy_range(from, &mut at, to, want)? {
             // The file has become shorter; the caller's check of the result notices it.
-            Ok(0) => return Ok(()),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {
+            Some(0) => return Ok(()),
+            Some(_) => {}
+            None => {
                 from.seek(SeekFrom::Start(at))?;
                 io::copy(&mut from.take(end - at), to)?;
                 return Ok(());
             }
-            Err(errno) => return Err(errno.into()),
         }
     }
     Ok(())

@@ -6,17 +6,17 @@
 use std::io;
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{AtFlags, FileType, Mode, mkdirat, statat, unlinkat};
-use rustix::io::Errno;
+use cap_std::fs::Dir;
 use slipstitch_core::change::Attributes;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::files::{self, Readers};
+use slipstitch_platform::info::FileKind;
+use slipstitch_platform::problem::{self, Problem};
 
 use super::error::io_error;
-use super::folders::sync_folder;
-use super::lookup::{Location, locate_folder};
+use super::lookup::{Location, file_id, locate_folder};
 use super::roots::Roots;
 use super::{Fsync, attributes, folder_attributes};
 
@@ -47,15 +47,15 @@ impl EmptiedFolders {
         for path in paths {
             let location = locate_folder(roots, &path).map_err(|error| io_error(&path, "remove", error))?;
             let Some(location) = location else { continue };
-            match statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {
-                    let id = FileId { device: found.st_dev, inode: found.st_ino };
+            match files::stat(&location.dir, &location.name) {
+                Ok(Some(found)) if found.kind == FileKind::Folder => {
+                    let id = file_id(&found);
                     let parent = id_of(&location.dir).map_err(|error| io_error(&path, "remove", error))?;
-                    let read = folder_attributes::read_open(&path, &*location.dir, &location.name);
+                    let read = folder_attributes::read_open(&path, &location.dir, &location.name);
                     let is_known = read.is_ok();
                     let attributes = match read {
                         Ok(attributes) => attributes,
-                        Err(_) => folder_attributes::read(&path, &*location.dir, &location.name)?,
+                        Err(_) => folder_attributes::read(&path, &location.dir, &location.name)?,
                     };
                     // What could not be created again as it was is not removed.
                     if attributes::check_restorable(&path, &attributes).is_ok() {
@@ -63,8 +63,8 @@ impl EmptiedFolders {
                     }
                 }
                 // Someone else has removed or replaced it.
-                Ok(_) | Err(Errno::NOENT) => {}
-                Err(errno) => return Err(io_error(&path, "remove", errno)),
+                Ok(_) => {}
+                Err(error) => return Err(io_error(&path, "remove", error)),
             }
         }
         Ok(Self { list, removed: Vec::new() })
@@ -95,17 +95,20 @@ impl EmptiedFolders {
             let EmptiedFolder { path, location, attributes, is_known, .. } = folder;
             // Someone has changed its attributes, and the journal has the old ones.
             if *is_known
-                && folder_attributes::read_open(path, &*location.dir, &location.name)
+                && folder_attributes::read_open(path, &location.dir, &location.name)
                     .is_ok_and(|found| found != *attributes)
             {
                 continue;
             }
-            match unlinkat(&*location.dir, &location.name, AtFlags::REMOVEDIR) {
-                Ok(()) => self.removed.push(index),
-                // Someone else has put something there, or has removed or replaced it.
-                Err(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY | Errno::NOENT | Errno::NOTDIR) => {}
-                Err(errno) => return Err(io_error(path, "remove", errno)),
+            if let Err(error) = files::remove_folder(&location.dir, &location.name) {
+                use Problem::{Exists, FolderInUse, Missing, NotAFolder};
+                match problem::of(&error) {
+                    // Someone else has put something there, or has removed or replaced it.
+                    Some(FolderInUse | Exists | Missing | NotAFolder) => continue,
+                    _ => return Err(io_error(path, "remove", error)),
+                }
             }
+            self.removed.push(index);
         }
         if fsync == Fsync::Off {
             return Ok(());
@@ -115,7 +118,7 @@ impl EmptiedFolders {
         for EmptiedFolder { path, location, parent, .. } in &removed {
             // A parent that was removed in turn cannot be flushed and need not be.
             if !removed.iter().any(|folder| folder.id == *parent) {
-                sync_folder(&location.dir).map_err(|error| io_error(path, "remove", error))?;
+                files::sync_folder(&location.dir).map_err(|error| io_error(path, "remove", error))?;
             }
         }
         Ok(())
@@ -137,23 +140,22 @@ impl EmptiedFolder {
     fn create(&self, roots: &Roots, fsync: Fsync) -> io::Result<()> {
         // The parent may have been removed and created again too.
         let Some(Location { dir, name }) = locate_folder(roots, &self.path)? else {
-            return Err(Errno::NOENT.into());
+            return Err(problem::missing());
         };
-        match mkdirat(&*dir, &name, Mode::RWXU) {
+        match files::create_folder(&dir, &name, Readers::Owner) {
             Ok(()) => {}
-            Err(Errno::EXIST) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+            Err(error) => return Err(error),
         }
         // What cannot be restored is no reason to lose the files in it. The folder is the user's alone then.
-        let _ = folder_attributes::set(&self.path, &*dir, &name, &self.attributes);
+        let _ = folder_attributes::set(&self.path, &dir, &name, &self.attributes);
         if fsync == Fsync::On {
-            sync_folder(&dir)?;
+            files::sync_folder(&dir)?;
         }
         Ok(())
     }
 }
 
 fn id_of(dir: &Dir) -> io::Result<FileId> {
-    let metadata = dir.dir_metadata()?;
-    Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+    Ok(file_id(&slipstitch_platform::info::of_folder(dir)?))
 }

@@ -2,28 +2,31 @@
 
 use std::io;
 
-use rustix::fs::FileType;
-use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_platform::info::FileKind;
+use slipstitch_platform::problem::{self, Problem};
 
 /// Converts the error of a system call; every one goes through here.
 pub(super) fn io_error(path: &FilePath, action: &'static str, error: impl Into<io::Error>) -> WorkspaceError {
     let error = error.into();
     let path = path.clone();
-    let Some(errno) = Errno::from_io_error(&error) else {
+    let Some(problem) = problem::of(&error) else {
         return match error.kind() {
             _ if is_escape(&error) => WorkspaceError::Outside(path),
             _ => WorkspaceError::Io { path, action, reason: error.to_string() },
         };
     };
-    match errno {
-        Errno::ACCESS | Errno::PERM => WorkspaceError::Denied { path, action },
-        Errno::NOTDIR => WorkspaceError::NotAFolder(path),
-        Errno::ISDIR => WorkspaceError::Folder(path),
-        Errno::NAMETOOLONG => WorkspaceError::BadPath { path, reason: "a name in it is too long".into() },
-        Errno::LOOP => WorkspaceError::BadPath { path, reason: "too many levels of symlinks".into() },
-        errno => WorkspaceError::Io { path, action, reason: describe(errno, &error) },
+    match problem {
+        Problem::Denied => WorkspaceError::Denied { path, action },
+        Problem::NotAFolder => WorkspaceError::NotAFolder(path),
+        Problem::IsFolder => WorkspaceError::Folder(path),
+        Problem::NameTooLong => WorkspaceError::BadPath { path, reason: "a name in it is too long".into() },
+        Problem::BadName => {
+            WorkspaceError::BadPath { path, reason: "the system cannot use a name in it".into() }
+        }
+        Problem::Symlink => WorkspaceError::BadPath { path, reason: "too many levels of symlinks".into() },
+        problem => WorkspaceError::Io { path, action, reason: describe(problem, &error) },
     }
 }
 
@@ -31,7 +34,7 @@ pub(super) fn io_error(path: &FilePath, action: &'static str, error: impl Into<i
 ///
 /// cap-std reports that as a `PermissionDenied` without an OS error number.
 pub(super) fn is_escape(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied && Errno::from_io_error(error).is_none()
+    error.kind() == io::ErrorKind::PermissionDenied && problem::of(error).is_none()
 }
 
 /// A refusal of ours, without a failed system call.
@@ -47,27 +50,28 @@ pub(super) fn dangling_symlink(path: &FilePath, action: &'static str) -> Workspa
 }
 
 /// The error for something other than a regular file.
-pub(super) fn not_regular(path: &FilePath, kind: FileType) -> WorkspaceError {
+pub(super) fn not_regular(path: &FilePath, kind: FileKind) -> WorkspaceError {
     let kind = match kind {
-        FileType::Directory => return WorkspaceError::Folder(path.clone()),
-        FileType::Fifo => "named pipe",
-        FileType::Socket => "socket",
-        FileType::CharacterDevice => "character device",
-        FileType::BlockDevice => "block device",
-        FileType::Symlink => "symlink",
+        FileKind::Folder => return WorkspaceError::Folder(path.clone()),
+        FileKind::Pipe => "named pipe",
+        FileKind::Socket => "socket",
+        FileKind::CharacterDevice => "character device",
+        FileKind::BlockDevice => "block device",
+        FileKind::Symlink => "symlink",
         _ => "special file",
     };
     WorkspaceError::NotRegular { path: path.clone(), kind }
 }
 
-fn describe(errno: Errno, error: &io::Error) -> String {
-    match errno {
-        Errno::NOSPC => "the disk is full".into(),
-        Errno::DQUOT => "the disk quota is used up".into(),
-        Errno::ROFS => "the file system is read-only".into(),
-        Errno::MFILE | Errno::NFILE => "too many files are open".into(),
-        Errno::FBIG => "the file would be too large".into(),
-        Errno::NOENT => "one of its folders no longer exists".into(),
+fn describe(problem: Problem, error: &io::Error) -> String {
+    match problem {
+        Problem::DiskFull => "the disk is full".into(),
+        Problem::QuotaUsedUp => "the disk quota is used up".into(),
+        Problem::ReadOnly => "the file system is read-only".into(),
+        Problem::TooManyOpenFiles => "too many files are open".into(),
+        Problem::TooLarge => "the file would be too large".into(),
+        Problem::InUse => "another program has it open; close it there and try again".into(),
+        Problem::Missing => "one of its folders no longer exists".into(),
         _ => error.to_string(),
     }
 }
@@ -75,6 +79,7 @@ fn describe(errno: Errno, error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::io::Errno;
 
     fn message(errno: Errno) -> String {
         io_error(&FilePath::from_record("a/b").unwrap(), "write", errno).to_string()

@@ -1,17 +1,16 @@
 //! Tells whether a file is still the one whose content was checked, without always reading it again.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType};
-use rustix::io::Errno;
 use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::info::{self, FileInfo, FileKind};
+use slipstitch_platform::{files, problem};
 
 use super::cancellable::Cancellable;
 use super::copy;
@@ -72,13 +71,9 @@ pub(super) enum Displaced {
 const MAX_LOOKS: usize = 4;
 
 impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            len: metadata.len(),
-            mtime: (metadata.mtime(), metadata.mtime_nsec()),
-        }
+    fn of(metadata: &FileInfo) -> Self {
+        let FileInfo { device, inode, len, modified, .. } = *metadata;
+        Self { device, inode, len, mtime: modified }
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
@@ -91,10 +86,11 @@ impl Fingerprint {
     pub(super) fn new(hash: ContentHash, found: &FoundFile) -> Self {
         let metadata = &found.metadata;
         let observed = found.observed_at.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let last_write = metadata.mtime().max(metadata.ctime());
-        let are_timestamps_reliable = u64::try_from(last_write)
-            .is_ok_and(|last_write| Duration::from_secs(last_write) + TIMESTAMP_RESOLUTION < observed);
-        Self { hash, identity: Identity::of(metadata), ctime: ctime(metadata), are_timestamps_reliable }
+        let last_write = metadata.modified.0.max(metadata.changed.0);
+        let are_timestamps_reliable = info::HAS_CHANGE_TIME
+            && u64::try_from(last_write)
+                .is_ok_and(|last_write| Duration::from_secs(last_write) + TIMESTAMP_RESOLUTION < observed);
+        Self { hash, identity: Identity::of(metadata), ctime: metadata.changed, are_timestamps_reliable }
     }
 
     /// The hash of the content.
@@ -104,8 +100,8 @@ impl Fingerprint {
 
     /// Whether an open file is certainly unmodified.
     pub(super) fn is_unmodified(&self, file: &File) -> bool {
-        file.metadata().is_ok_and(|now| {
-            self.are_timestamps_reliable && self.identity == Identity::of(&now) && self.ctime == ctime(&now)
+        info::of(file).is_ok_and(|now| {
+            self.are_timestamps_reliable && self.identity == Identity::of(&now) && self.ctime == now.changed
         })
     }
 
@@ -128,7 +124,7 @@ impl Fingerprint {
             }
             let Ok(Some((file, metadata))) = location.open() else { return Err(None) };
             match copy::digest(path, file) {
-                Ok(read) if read.hash == self.hash => known = (Identity::of(&metadata), ctime(&metadata)),
+                Ok(read) if read.hash == self.hash => known = (Identity::of(&metadata), metadata.changed),
                 Ok(read) => return Err(Some(read.hash)),
                 Err(_) => return Err(None),
             }
@@ -162,28 +158,14 @@ impl Fingerprint {
 
 /// The metadata of the regular file at `location`, and its ctime.
 fn identity_at(location: &Location) -> Option<(Identity, (i64, i64))> {
-    let found = rustix::fs::statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return None;
-    }
-    let nanoseconds = |part: u64| i64::try_from(part).unwrap_or(i64::MAX);
-    let identity = Identity {
-        device: found.st_dev,
-        inode: found.st_ino,
-        len: u64::try_from(found.st_size).unwrap_or(0),
-        mtime: (found.st_mtime, nanoseconds(found.st_mtime_nsec)),
-    };
-    Some((identity, (found.st_ctime, nanoseconds(found.st_ctime_nsec))))
+    let found = files::stat(&location.dir, &location.name).ok()??;
+    found.is_file().then(|| (Identity::of(&found), found.changed))
 }
 
 /// The identity of the regular file at `location`.
 pub(super) fn file_id_at(location: &Location) -> Option<FileId> {
     let (Identity { device, inode, .. }, _) = identity_at(location)?;
     Some(FileId { device, inode })
-}
-
-fn ctime(metadata: &Metadata) -> (i64, i64) {
-    (metadata.ctime(), metadata.ctime_nsec())
 }
 
 /// The hash and inode of the regular file at `location`, if there is one. A file that cannot be read is an error, and so
@@ -197,13 +179,11 @@ pub(super) fn hash_and_inode_at(
         Ok(Some((file, metadata))) if metadata.is_file() => (file, metadata),
         Ok(_) => return Ok(None),
         // A socket, or a device without a driver.
-        Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NXIO | Errno::NODEV)) => {
-            return Ok(None);
-        }
+        Err(error) if problem::is_no_file(&error) => return Ok(None),
         Err(error) => return Err(io_error(path, "read", error)),
     };
     let read = copy::digest(path, Cancellable::new(file, cancel))?;
-    Ok(Some((read.hash, metadata.ino())))
+    Ok(Some((read.hash, metadata.inode)))
 }
 
 /// The hash of the regular file at `location`, if there is one that can be read.
@@ -213,5 +193,5 @@ pub(super) fn hash_at(path: &FilePath, location: &Location) -> Option<ContentHas
 
 /// Whether there is a regular file at `location`.
 pub(super) fn is_regular_file(location: &Location) -> io::Result<bool> {
-    Ok(location.file_type()? == Some(FileType::RegularFile))
+    Ok(location.file_type()? == Some(FileKind::File))
 }

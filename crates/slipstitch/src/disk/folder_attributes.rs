@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
+use cap_std::fs::Dir;
 use slipstitch_core::change::{Attributes, FileChange, FolderAttributes};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
+use slipstitch_platform::attributes::{is_access_list, is_without_access_list};
+use slipstitch_platform::files::{self, AsHandle};
+use slipstitch_platform::{info, problem};
 
 use super::attributes;
 use super::error::io_error;
@@ -24,57 +25,42 @@ use super::roots::Roots;
 /// The owner's permission bits.
 const OWNER: u32 = 0o700;
 
-/// Opens a folder, not a symlink to one, so that its attributes can be read and set.
-fn open(dir: impl AsFd, name: &OsStr) -> Result<File, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(dir, name, flags, Mode::empty()).map(File::from)
-}
-
 /// The attributes of a folder.
-pub(super) fn read(path: &FilePath, dir: impl AsFd, name: &OsStr) -> Result<Attributes, WorkspaceError> {
-    match open(dir.as_fd(), name) {
+pub(super) fn read(path: &FilePath, dir: &Dir, name: &OsStr) -> Result<Attributes, WorkspaceError> {
+    match files::open_folder_in(dir, name) {
         Ok(folder) => read_handle(path, &folder),
         // It can be entered but not listed.
-        Err(Errno::ACCESS) => {
-            let found = rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_err(|errno| io_error(path, "read", errno))?;
+        Err(error) if problem::is_no_access(&error) => {
+            let found = files::stat(dir, name)
+                .and_then(|found| found.ok_or_else(problem::missing))
+                .map_err(|error| io_error(path, "read", error))?;
             // With an access list, the bits of the group say what the list allows at most: without it, they would open more.
-            let kept = if is_without_acl(dir, name) { 0o7777 } else { OWNER };
-            let mode = found.st_mode as u32 & kept;
-            Ok(Attributes { owner: found.st_uid, group: found.st_gid, mode, extended: Vec::new() })
+            let kept = if is_without_access_list(dir, name) { 0o7777 } else { OWNER };
+            let mode = found.mode & kept;
+            Ok(Attributes { owner: found.owner, group: found.group, mode, extended: Vec::new() })
         }
-        Err(errno) => Err(io_error(path, "read", errno)),
+        Err(error) => Err(io_error(path, "read", error)),
     }
 }
 
-/// Whether it is certain that a folder has no access list. Asking does not need the right to list the folder.
-fn is_without_acl(dir: impl AsFd, name: &OsStr) -> bool {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(folder) = rustix::fs::openat(dir, name, flags, Mode::empty()) else { return false };
-    let link = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    let mut unread: [u8; 0] = [];
-    let found = rustix::fs::getxattr(link, "system.posix_acl_access", &mut unread);
-    matches!(found, Err(Errno::NODATA | Errno::NOTSUP))
-}
-
 /// The attributes of a folder that can be listed.
-pub(super) fn read_open(path: &FilePath, dir: impl AsFd, name: &OsStr) -> Result<Attributes, WorkspaceError> {
-    read_handle(path, &open(dir, name).map_err(|errno| io_error(path, "read", errno))?)
+pub(super) fn read_open(path: &FilePath, dir: &Dir, name: &OsStr) -> Result<Attributes, WorkspaceError> {
+    read_handle(path, &files::open_folder_in(dir, name).map_err(|error| io_error(path, "read", error))?)
 }
 
 fn read_handle(path: &FilePath, folder: &File) -> Result<Attributes, WorkspaceError> {
-    let metadata = folder.metadata().map_err(|error| io_error(path, "read", error))?;
+    let metadata = info::of(folder).map_err(|error| io_error(path, "read", error))?;
     attributes::read_attributes(path, folder, &metadata)
 }
 
 /// Gives a folder that was created for its owner only exactly these attributes, or refuses.
 pub(super) fn set(
     path: &FilePath,
-    dir: impl AsFd,
+    dir: &Dir,
     name: &OsStr,
     wanted: &Attributes,
 ) -> Result<(), WorkspaceError> {
-    let folder = open(dir, name).map_err(|errno| io_error(path, "create", errno))?;
+    let folder = files::open_folder_in(dir, name).map_err(|error| io_error(path, "create", error))?;
     attributes::set_attributes(path, "create", &folder, wanted)
 }
 
@@ -112,8 +98,8 @@ impl ParentReader {
         }
         let failed = |error: io::Error| io_error(path, "read", error);
         let Location { dir, name } =
-            locate_folder(roots, path).map_err(failed)?.ok_or_else(|| failed(Errno::NOENT.into()))?;
-        let found = read(path, &*dir, &name)?;
+            locate_folder(roots, path).map_err(failed)?.ok_or_else(|| failed(problem::missing()))?;
+        let found = read(path, &dir, &name)?;
         self.0.insert(path.as_str().into(), found.clone());
         Ok(found)
     }
@@ -140,7 +126,7 @@ impl RecordedFolders {
     pub(super) fn find(
         &self,
         roots: &Roots,
-        dir: impl AsFd,
+        dir: impl AsHandle,
         name: impl Into<PathBuf>,
     ) -> Option<(FilePath, &Attributes)> {
         if self.0.is_empty() {
@@ -178,10 +164,6 @@ fn narrower(a: &Attributes, b: &Attributes) -> Attributes {
             ..a.clone()
         },
     }
-}
-
-fn is_access_list(name: &[u8]) -> bool {
-    name.starts_with(b"system.posix_acl")
 }
 
 #[cfg(test)]

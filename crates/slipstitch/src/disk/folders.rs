@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
+use cap_std::fs::Dir;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{EntryKind, FolderEntry, WorkspaceError};
+use slipstitch_platform::files::{self, Readers};
+use slipstitch_platform::{info, problem};
 
 use super::Fsync;
 use super::cleanup::CleanupList;
@@ -38,7 +38,7 @@ pub(super) fn list(roots: &Roots, folder: Option<&FilePath>) -> Result<Vec<Folde
             Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
             Ok(_) | Err(_) => (EntryKind::Other, 0),
         };
-        let modified = found.ok().map(|found| found.mtime() * 1000 + found.mtime_nsec() / 1_000_000);
+        let modified = found.ok().and_then(|found| info::modified_millis(&found));
         entries.push(FolderEntry { name: path_to_text(Path::new(&name)).into_owned(), kind, size, modified });
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -53,24 +53,13 @@ pub(super) fn remove_empty(roots: &Roots, folders: &[FilePath], fsync: Fsync) {
     let mut parents = Vec::new();
     for folder in folders.iter().rev() {
         let Ok(Some(Location { dir, name })) = locate_folder(roots, folder) else { continue };
-        if rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR).is_ok() {
+        if files::remove_folder(&dir, &name).is_ok() {
             parents.push(dir);
         }
     }
     // A parent that was removed in turn cannot be flushed and need not be.
     for dir in parents.iter().filter(|_| fsync == Fsync::On) {
-        let _ = sync_folder(dir);
-    }
-}
-
-/// Flushes a folder. The open handle may be `O_PATH`, which cannot be flushed, so the folder is opened again.
-pub(super) fn sync_folder(dir: &Arc<Dir>) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(&**dir, ".", flags, Mode::empty())?;
-    match rustix::fs::fsync(&folder) {
-        // Some file systems cannot flush folders and do not need to.
-        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
-        result => Ok(result?),
+        let _ = files::sync_folder(dir);
     }
 }
 
@@ -101,22 +90,19 @@ impl CreatedFolders {
         for (index, name) in missing.folders.into_iter().enumerate() {
             // Found before the folder is created: a folder without a path would be left behind by undo.
             let own = roots.path_of(&*dir, name.as_ref()).or_else(|| parent_of(path, count - index));
-            let own = own.ok_or_else(|| failed(Errno::NOENT.into()))?;
+            let own = own.ok_or_else(|| failed(problem::missing()))?;
             cleanup.add_folder(&*dir, &name).map_err(failed)?;
             let recorded = recorded.find(roots, &*dir, &name);
-            let mode = match recorded {
-                Some(_) => Mode::RWXU,
-                None => Mode::RWXU | Mode::RWXG | Mode::RWXO,
-            };
-            match rustix::fs::mkdirat(&*dir, &name, mode) {
+            let readers = if recorded.is_some() { Readers::Owner } else { Readers::Default };
+            match files::create_folder(&dir, &name, readers) {
                 Ok(()) => {
                     self.0.push(CreatedFolder { dir: Arc::clone(&dir), name: name.clone(), path: own });
                     if let Some((folder, wanted)) = recorded {
-                        folder_attributes::set(&folder, &*dir, &name, wanted)?;
+                        folder_attributes::set(&folder, &dir, &name, wanted)?;
                     }
                 }
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(failed(errno.into())),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
             }
             dir = Arc::new(dir.open_dir(&name).map_err(failed)?);
         }
@@ -137,7 +123,7 @@ impl CreatedFolders {
     pub(super) fn remove(&mut self) {
         for CreatedFolder { dir, name, .. } in self.0.drain(..).rev() {
             // This fails for a folder that has got a file meanwhile, which is therefore in use.
-            let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::REMOVEDIR);
+            let _ = files::remove_folder(&dir, &name);
         }
     }
 

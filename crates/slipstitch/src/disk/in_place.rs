@@ -8,15 +8,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::{files, info, private, process};
 
 use super::cancellable::{self, BLOCK};
 use super::cleanup::CleanupList;
@@ -188,7 +187,8 @@ impl InPlaceWrite {
         for copy in [&backup.old, &backup.new] {
             cleanup.add_file(copy).map_err(failed)?;
         }
-        let create = |copy: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(copy);
+        let create =
+            |copy: &Path| private::owner_only(OpenOptions::new().write(true).create_new(true)).open(copy);
         let (old, new) = (create(&backup.old).map_err(failed)?, create(&backup.new).map_err(failed)?);
         let mut from = &source.file;
         from.rewind().map_err(failed)?;
@@ -203,7 +203,7 @@ impl InPlaceWrite {
                 copy.sync_all().map_err(failed)?;
             }
         }
-        let old_mode = source.metadata.mode() & 0o7777;
+        let old_mode = source.metadata.mode;
         Ok(Self {
             file,
             location: source.location.clone(),
@@ -212,7 +212,7 @@ impl InPlaceWrite {
             before,
             after: change.after.unwrap_or(before),
             first_change: change.splices.iter().next().map_or(0, |first| first.at.start() as u64),
-            old_len: source.metadata.len(),
+            old_len: source.metadata.len,
             old_mode,
             new_mode: mode.unwrap_or(old_mode),
             fsync,
@@ -283,8 +283,7 @@ impl InPlaceWrite {
 /// Opens a file for writing; fails if there is now another file at its location.
 fn open_same_file(source: &FoundFile) -> io::Result<File> {
     let file = open_writable(&source.location)?;
-    let (now, then) = (file.metadata()?, &source.metadata);
-    if (now.dev(), now.ino()) != (then.dev(), then.ino()) {
+    if info::of(&file)?.id() != source.metadata.id() {
         return Err(io::ErrorKind::NotFound.into());
     }
     Ok(file)
@@ -292,18 +291,16 @@ fn open_same_file(source: &FoundFile) -> io::Result<File> {
 
 /// Opens what is at a location for reading and writing, without following a symlink.
 pub(super) fn open_writable(location: &Location) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(&*location.dir, &location.name, flags, Mode::empty())?))
+    files::open_writable(&location.dir, &location.name)
 }
 
 /// Refuses a file whose privileges the write would clear and this process could not set again.
 fn refuse_privilege_loss(path: &FilePath, source: &FoundFile) -> Result<(), WorkspaceError> {
     let metadata = &source.metadata;
-    let user = rustix::process::geteuid();
     if attributes::has_capabilities(&source.file) {
         return Err(refused(path, "write", "it has capabilities, and writing to it would clear them"));
     }
-    if metadata.mode() & 0o6000 != 0 && !user.is_root() && metadata.uid() != user.as_raw() {
+    if metadata.mode & 0o6000 != 0 && !process::is_privileged() && metadata.owner != process::user() {
         let reason = "it is set-user-ID or set-group-ID, and writing to it would clear that";
         return Err(refused(path, "write", reason));
     }

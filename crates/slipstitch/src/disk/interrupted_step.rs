@@ -6,13 +6,11 @@
 //! numbers cannot tell, because some file systems give each name its own.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::{files, problem};
 
 use super::DiskWorkspace;
 use super::error::io_error;
@@ -82,9 +80,9 @@ impl InterruptedStep {
         let Some(location) = &self.location else { return Ok(keys) };
         keys.push(LockKey::for_location(location).map_err(|error| io_error(&self.path, "lock", error))?);
         if let Ok(Some((_, metadata))) = location.open()
-            && metadata.nlink() > 1
+            && metadata.links > 1
         {
-            keys.push(LockKey::for_inode(metadata.dev(), metadata.ino()));
+            keys.push(LockKey::for_inode(metadata.device, metadata.inode));
         }
         Ok(keys)
     }
@@ -169,7 +167,7 @@ impl InterruptedStep {
         let Some(location) = &self.location else {
             // Someone else has removed the folder of a file that was set aside elsewhere.
             return match Found::at(&self.path, self.aside.as_ref(), disk)? {
-                Some(_) => Err(io_error(&self.path, "roll back", Errno::NOENT)),
+                Some(_) => Err(io_error(&self.path, "roll back", problem::missing())),
                 None => Ok(()),
             };
         };
@@ -180,7 +178,7 @@ impl InterruptedStep {
                 StepIntentKind::Replace { .. } => replaced.as_ref().map_or(Ok(()), Replaced::roll_back),
                 StepIntentKind::Remove { aside, .. } => match self.aside_location(aside) {
                     Some(aside) => rename_no_replace(&aside, location),
-                    None => Err(Errno::NOENT.into()),
+                    None => Err(problem::missing()),
                 },
                 StepIntentKind::InPlace { backup, .. } => {
                     let mut file = open_writable(location)?;
@@ -335,5 +333,5 @@ impl Replaced {
 }
 
 fn unlink(location: &Location) -> io::Result<()> {
-    Ok(rustix::fs::unlinkat(&*location.dir, &location.name, AtFlags::empty())?)
+    files::remove(&location.dir, &location.name)
 }

@@ -12,23 +12,21 @@
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::problem::{self, Problem};
+use slipstitch_platform::{files, info, names};
 
 use super::error::io_error;
-use super::lookup::Location;
+use super::lookup::{Location, file_id};
 use crate::private_files;
 
 /// The first pause between two attempts; it doubles up to [`MAX_PAUSE`].
@@ -72,8 +70,7 @@ impl FolderIds {
         let id = match known {
             Some((_, id)) => *id,
             None => {
-                let folder = location.dir.dir_metadata()?;
-                let id = FileId { device: folder.dev(), inode: folder.ino() };
+                let id = file_id(&info::of_folder(&location.dir)?);
                 self.0.push((Arc::clone(&location.dir), id));
                 id
             }
@@ -81,7 +78,7 @@ impl FolderIds {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&id.device.to_le_bytes());
         hasher.update(&id.inode.to_le_bytes());
-        hasher.update(location.name.as_bytes());
+        hasher.update(&names::folded(&location.name));
         Ok(LockKey(hasher.finalize().to_hex().to_string()))
     }
 }
@@ -208,22 +205,21 @@ impl LockFolder {
     }
 
     fn open_lock(&self, key: &LockKey) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.dir, key.0.as_str(), flags, Mode::RUSR | Mode::WUSR) {
-            Err(Errno::LOOP) => {
+        match files::open_or_create(&self.dir, key.0.as_ref()) {
+            Err(error) if problem::of(&error) == Some(Problem::Symlink) => {
                 let reason = format!(
                     "its lock file `{}` in the state folder is a symlink, which is not followed; remove it",
                     key.0
                 );
                 Err(io::Error::other(reason))
             }
-            opened => Ok(File::from(opened?)),
+            opened => opened,
         }
     }
 }
 
 fn exists(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.nlink() > 0)
+    Ok(info::of(file)?.links > 0)
 }
 
 /// Removes the lock files in `folder` that are neither held nor marked by a dead process. Returns how many.
@@ -250,7 +246,7 @@ fn this_process() -> &'static str {
 
 /// Replaces the text of a lock file.
 fn write_text(file: &File, text: &str) -> io::Result<()> {
-    file.write_all_at(format!("{text:<TEXT_WIDTH$}").as_bytes(), 0)
+    files::write_all_at(file, format!("{text:<TEXT_WIDTH$}").as_bytes(), 0)
 }
 
 /// The text of a lock file: the holder's name and maybe the publishing mark.
@@ -258,7 +254,7 @@ fn read_text(file: &File) -> Option<String> {
     let mut text = [0; TEXT_WIDTH];
     let mut len = 0;
     while len < TEXT_WIDTH {
-        match file.read_at(&mut text[len..], len as u64).ok()? {
+        match files::read_at(file, &mut text[len..], len as u64).ok()? {
             0 => break,
             read => len += read,
         }

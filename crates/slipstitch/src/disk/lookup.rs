@@ -2,20 +2,19 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Statx, StatxFlags};
-use rustix::io::Errno;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::info::{FileInfo, FileKind};
+use slipstitch_platform::problem::{self, Problem};
+use slipstitch_platform::{files, info};
 
 use super::error::{dangling_symlink, io_error, is_escape, not_regular};
 use super::roots::{Root, RootedPath, Roots};
@@ -52,7 +51,7 @@ pub(super) trait Found: Sized {
 #[derive(Debug)]
 pub(super) struct SeenFile<'a> {
     location: Location,
-    stat: Stat,
+    info: FileInfo,
     via_symlink: bool,
     path: &'a FilePath,
     action: &'static str,
@@ -62,7 +61,7 @@ pub(super) struct SeenFile<'a> {
 #[derive(Debug)]
 pub(super) struct FoundName {
     location: Location,
-    stat: Stat,
+    info: FileInfo,
 }
 
 /// A regular file.
@@ -71,7 +70,7 @@ pub(super) struct FoundFile {
     pub(super) location: Location,
     /// Open for reading.
     pub(super) file: File,
-    pub(super) metadata: Metadata,
+    pub(super) metadata: FileInfo,
     /// A time right before `metadata` was read.
     pub(super) observed_at: SystemTime,
     /// Whether the last component of the path is a symlink.
@@ -158,15 +157,15 @@ pub(super) fn look_up_from<'a, F: Found>(
             }
             Parent::Missing { .. } | Parent::DanglingSymlink => return Err(dangling_symlink(path, action)),
         };
-        let Some(stat) = stat_at(&dir, &name).map_err(failed)? else {
+        let Some(info) = files::stat(&dir, &name).map_err(failed)? else {
             return match via_symlink {
                 true => Err(dangling_symlink(path, action)),
                 false => Ok(Lookup::Missing(MissingFile { dir, folders: Vec::new(), name })),
             };
         };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Symlink => {
-                let Some(target) = read_link(&dir, &name).map_err(failed)? else {
+        match info.kind {
+            FileKind::Symlink => {
+                let Some(target) = files::read_link(&dir, &name).map_err(failed)? else {
                     rooted = RootedPath { root, path: relative };
                     continue;
                 };
@@ -174,9 +173,11 @@ pub(super) fn look_up_from<'a, F: Found>(
                 rooted = resolve_target(roots, &folder, Path::new(&target)).ok_or_else(outside)?;
                 via_symlink = true;
             }
-            FileType::RegularFile => {
+            FileKind::File => {
+                // Another spelling of its name must not become its name.
+                let name = files::spelling(&dir, name);
                 let location = Location { dir, name };
-                match F::take(SeenFile { location, stat, via_symlink, path, action })? {
+                match F::take(SeenFile { location, info, via_symlink, path, action })? {
                     Some(found) => return Ok(Lookup::File(found)),
                     None => rooted = RootedPath { root, path: relative },
                 }
@@ -184,7 +185,7 @@ pub(super) fn look_up_from<'a, F: Found>(
             kind => return Err(not_regular(path, kind)),
         }
     }
-    Err(failed(Errno::LOOP.into()))
+    Err(failed(problem::too_many_symlinks()))
 }
 
 impl Found for FoundFile {
@@ -193,9 +194,8 @@ impl Found for FoundFile {
         let observed_at = SystemTime::now();
         let opened = location.open().map_err(|error| io_error(path, action, error))?;
         let Some((file, metadata)) = opened else { return Ok(None) };
-        let kind = FileType::from_raw_mode(metadata.mode());
-        if kind != FileType::RegularFile {
-            return Err(not_regular(path, kind));
+        if !metadata.is_file() {
+            return Err(not_regular(path, metadata.kind));
         }
         Ok(Some(Self { location, file, metadata, observed_at, via_symlink }))
     }
@@ -205,14 +205,13 @@ impl Found for FoundFile {
     }
 
     fn shared_id(&self) -> Option<FileId> {
-        let id = FileId { device: self.metadata.dev(), inode: self.metadata.ino() };
-        (self.links() > 1).then_some(id)
+        (self.links() > 1).then_some(file_id(&self.metadata))
     }
 }
 
 impl Found for FoundName {
-    fn take(SeenFile { location, stat, .. }: SeenFile<'_>) -> Result<Option<Self>, WorkspaceError> {
-        Ok(Some(Self { location, stat }))
+    fn take(SeenFile { location, info, .. }: SeenFile<'_>) -> Result<Option<Self>, WorkspaceError> {
+        Ok(Some(Self { location, info }))
     }
 
     fn location(&self) -> &Location {
@@ -221,32 +220,31 @@ impl Found for FoundName {
 
     fn shared_id(&self) -> Option<FileId> {
         let Location { dir, name } = &self.location;
-        let links = count_links(self.stat.st_nlink, || {
-            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
-            rustix::fs::statx(&**dir, name, flags, StatxFlags::NLINK)
-        });
-        (links > 1).then_some(FileId { device: self.stat.st_dev, inode: self.stat.st_ino })
+        let links = count_links(self.info.links, || files::recount_links(dir, name));
+        (links > 1).then_some(file_id(&self.info))
     }
 }
 
 impl FoundFile {
     /// How many names it has.
     pub(super) fn links(&self) -> u64 {
-        count_links(self.metadata.nlink(), || {
-            let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-            rustix::fs::statx(&self.file, "", flags, StatxFlags::NLINK)
-        })
+        count_links(self.metadata.links, || files::recount_links_of(&self.file))
     }
+}
+
+/// The identity of a file.
+pub(super) fn file_id(info: &FileInfo) -> FileId {
+    FileId { device: info.device, inode: info.inode }
 }
 
 /// How many names a file has.
 ///
 /// A network or FUSE file system may still remember a name that is gone. Several names are a reason to refuse a
 /// change, so then it is asked again.
-fn count_links(known: u64, ask_again: impl FnOnce() -> rustix::io::Result<Statx>) -> u64 {
+fn count_links(known: u64, ask_again: impl FnOnce() -> io::Result<u64>) -> u64 {
     match known {
         0 | 1 => known,
-        several => ask_again().map_or(several, |found| u64::from(found.stx_nlink)),
+        several => ask_again().unwrap_or(several),
     }
 }
 
@@ -254,22 +252,20 @@ impl Location {
     /// Opens whatever is there for reading. `None` if there is nothing or a symlink.
     ///
     /// It never blocks, not even on a named pipe without a writer.
-    pub(super) fn open(&self) -> io::Result<Option<(File, Metadata)>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        match rustix::fs::openat(&*self.dir, &self.name, flags, Mode::empty()) {
-            Ok(fd) => {
-                let file = File::from(fd);
-                let metadata = file.metadata()?;
-                Ok(Some((file, metadata)))
-            }
-            Err(Errno::LOOP | Errno::NOENT) => Ok(None),
-            Err(errno) => Err(errno.into()),
-        }
+    pub(super) fn open(&self) -> io::Result<Option<(File, FileInfo)>> {
+        let Some(file) = files::open(&self.dir, &self.name)? else { return Ok(None) };
+        let metadata = info::of(&file)?;
+        Ok(Some((file, metadata)))
     }
 
     /// The type of what is there, without following a symlink.
-    pub(super) fn file_type(&self) -> io::Result<Option<FileType>> {
+    pub(super) fn file_type(&self) -> io::Result<Option<FileKind>> {
         file_type_at(&self.dir, &self.name)
+    }
+
+    /// The folder and the name, as the platform's functions take them.
+    pub(super) fn parts(&self) -> (&Dir, &OsStr) {
+        (&self.dir, &self.name)
     }
 
     /// Another name in the same folder.
@@ -294,8 +290,8 @@ fn follow_escape<'a>(roots: &'a Roots, rooted: &RootedPath<'a>) -> io::Result<Op
     let mut names = rooted.path.components().map(Component::as_os_str);
     while let Some(name) = names.next() {
         let Parent::Folder(dir) = open_parent(&rooted.root.dir, &done)? else { return Ok(None) };
-        if name != ".." && file_type_at(&dir, name)? == Some(FileType::Symlink) {
-            let Some(target) = read_link(&dir, name)? else { return Ok(None) };
+        if name != ".." && file_type_at(&dir, name)? == Some(FileKind::Symlink) {
+            let Some(target) = files::read_link(&dir, name)? else { return Ok(None) };
             let folder = RootedPath { root: rooted.root, path: done };
             let Some(mut target) = resolve_target(roots, &folder, Path::new(&target)) else {
                 return Ok(None);
@@ -330,8 +326,8 @@ pub(super) fn locate_folder(roots: &Roots, folder: &FilePath) -> io::Result<Opti
     let parent = rooted.path.parent().map_or_else(PathBuf::new, Into::into);
     match open_folder(roots, &RootedPath { root: rooted.root, path: parent }) {
         Ok(dir) => Ok(Some(Location { dir: Arc::new(dir), name: name.to_owned() })),
-        Err(error) => match Errno::from_io_error(&error) {
-            Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+        Err(error) => match problem::of(&error) {
+            Some(Problem::Missing | Problem::NotAFolder | Problem::Symlink) => Ok(None),
             _ => Err(error),
         },
     }
@@ -350,37 +346,16 @@ pub(super) fn open_folder(roots: &Roots, rooted: &RootedPath<'_>) -> io::Result<
             opened => return opened,
         }
     }
-    Err(Errno::LOOP.into())
+    Err(problem::too_many_symlinks())
 }
 
 /// The name of the file that `path` leads to; `None` if the path can only be a folder, such as `a/`.
 fn file_name(path: &Path) -> Option<&OsStr> {
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
-        return None;
-    }
-    path.file_name()
+    if files::names_folder(path) { None } else { path.file_name() }
 }
 
-fn file_type_at(dir: &Dir, name: &OsStr) -> io::Result<Option<FileType>> {
-    Ok(stat_at(dir, name)?.map(|stat| FileType::from_raw_mode(stat.st_mode)))
-}
-
-fn stat_at(dir: &Dir, name: &OsStr) -> io::Result<Option<Stat>> {
-    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
-}
-
-/// The target of a symlink; `None` if there is no symlink any more.
-fn read_link(dir: &Dir, name: &OsStr) -> io::Result<Option<OsString>> {
-    match rustix::fs::readlinkat(dir, name, Vec::new()) {
-        Ok(target) => Ok(Some(OsString::from_vec(target.into_bytes()))),
-        Err(Errno::INVAL | Errno::NOENT) => Ok(None),
-        Err(errno) => Err(errno.into()),
-    }
+fn file_type_at(dir: &Dir, name: &OsStr) -> io::Result<Option<FileKind>> {
+    Ok(files::stat(dir, name)?.map(|found| found.kind))
 }
 
 /// The result of opening a file's parent folder.
@@ -408,7 +383,7 @@ fn open_parent(root: &Arc<Dir>, path: &Path) -> io::Result<Parent> {
         match root.open_dir(&done) {
             Ok(next) => dir = Arc::new(next),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if file_type_at(&dir, name)? == Some(FileType::Symlink) {
+                if file_type_at(&dir, name)? == Some(FileKind::Symlink) {
                     return Ok(Parent::DanglingSymlink);
                 }
                 let folders = std::iter::once(name).chain(names).map(OsStr::to_owned).collect();
@@ -422,7 +397,7 @@ fn open_parent(root: &Arc<Dir>, path: &Path) -> io::Result<Parent> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roots::{Root, handle_path};
+    use super::super::roots::Root;
     use super::*;
     use cap_std::ambient_authority;
 
@@ -433,7 +408,7 @@ mod tests {
     }
 
     fn look_up_in(root: &Arc<Dir>, path: &str) -> Result<Lookup, WorkspaceError> {
-        let name = handle_path(&**root).unwrap().to_str().unwrap().to_owned();
+        let name = files::handle_path(&**root).unwrap().to_str().unwrap().to_owned();
         let roots = Roots::new(Root::new(root.try_clone().unwrap(), vec![name]));
         look_up(&roots, &FilePath::from_record(path).unwrap(), "read")
     }
@@ -484,8 +459,8 @@ mod tests {
     #[test]
     fn opening_a_pipe_that_replaced_a_file_does_not_block() {
         let (_folder, root) = root();
-        let mode = Mode::RUSR | Mode::WUSR;
-        rustix::fs::mknodat(&*root, "pipe", FileType::Fifo, mode, 0).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(&*root, "pipe", rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let (_, metadata) = Location { dir: root, name: "pipe".into() }.open().unwrap().unwrap();
         assert!(!metadata.is_file());
     }

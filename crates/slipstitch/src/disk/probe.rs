@@ -1,12 +1,10 @@
 //! Probes what the file system of a root supports.
 
-use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, RenameFlags, ResolveFlags, renameat_with};
 use serde::Serialize;
+use slipstitch_platform::files::{self, Readers};
 
 use super::DiskWorkspace;
 use super::lookup::Location;
@@ -35,9 +33,8 @@ impl DiskWorkspace {
     fn probe(&self, dir: &Arc<cap_std::fs::Dir>) -> io::Result<FsFeatures> {
         let location = Location { dir: Arc::clone(dir), name: "probe".into() };
         let mut temps = TempFactory::new(self.cleanup.new_list(), self.named_temps);
-        let mode = Mode::RUSR | Mode::WUSR;
-        let (mut a, file_a) = temps.create(&location, mode)?;
-        let (mut b, file_b) = temps.create(&location, mode)?;
+        let (mut a, file_a) = temps.create(&location, Readers::Owner)?;
+        let (mut b, file_b) = temps.create(&location, Readers::Owner)?;
         let unnamed_files = a.is_unnamed();
         let mut name = |temp: &mut TempFile| {
             temps.cleanup.add_temp(temp.location())?;
@@ -45,23 +42,12 @@ impl DiskWorkspace {
         };
         name(&mut a)?;
         name(&mut b)?;
-        let (from, to) = (a.location(), b.location());
-        let exchange = renameat_with(dir, &from.name, dir, &to.name, RenameFlags::EXCHANGE).is_ok();
+        let exchange = files::exchange(a.location().parts(), b.location().parts()).is_ok();
         Ok(FsFeatures {
-            resolve_beneath: can_resolve_beneath(dir),
+            resolve_beneath: files::can_resolve_beneath(dir),
             unnamed_files,
             exchange,
-            shared_blocks: can_share_blocks(&file_a, &file_b),
+            shared_blocks: files::can_share_blocks(&file_a, &file_b),
         })
     }
-}
-
-fn can_resolve_beneath(dir: &cap_std::fs::Dir) -> bool {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(dir, Path::new("."), flags, Mode::empty(), resolve).is_ok()
-}
-
-fn can_share_blocks(from: &File, to: &File) -> bool {
-    rustix::io::write(from, &[b'x'; 4096]).is_ok() && rustix::fs::ioctl_ficlone(to, from).is_ok()
 }

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use cap_std::fs::MetadataExt as _;
 use slipstitch_core::change::Restore;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
+use slipstitch_platform::{files, info};
 
 use super::Fsync;
 use super::error::{io_error, refused};
 use super::fingerprint::{Displaced, InodeCheck, file_id_at, hash_at, is_regular_file};
-use super::folders::sync_folder;
 use super::intent::{AsideElsewhere, HashText, Intent, StepIntent, StepIntentKind};
 use super::lookup::{self, Location};
 use super::replacement::{Replacement, keep_if_modified};
@@ -145,9 +144,8 @@ impl DiskStaged<'_> {
         let mut done = BTreeSet::new();
         for (path, dir) in changed.chain(created).chain(aside) {
             let failed = |error: io::Error| io_error(path, "write", error);
-            let metadata = dir.dir_metadata().map_err(failed)?;
-            if done.insert((metadata.dev(), metadata.ino())) {
-                sync_folder(dir).map_err(failed)?;
+            if done.insert(info::of_folder(dir).map_err(failed)?.id()) {
+                files::sync_folder(dir).map_err(failed)?;
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceE
 
 use super::cancellable::STOPPED;
 use super::error::{io_error, refused};
-use super::folders::{self, sync_folder};
+use super::folders;
 use super::intent::Intent;
 use super::interrupted_step::{InterruptedStep, StepState};
 use super::lock::{HeldLocks, StaleMarks};
@@ -130,7 +130,8 @@ impl LockedChange<'_> {
         }
         for InterruptedStep { path, location, aside, .. } in &self.steps {
             for location in [location, aside].into_iter().flatten() {
-                sync_folder(&location.dir).map_err(|error| io_error(path, "recover", error))?;
+                slipstitch_platform::files::sync_folder(&location.dir)
+                    .map_err(|error| io_error(path, "recover", error))?;
             }
         }
         Ok(())

@@ -1,11 +1,12 @@
 //! The root folders, each held open.
 
-use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use slipstitch_core::path::{FilePath, RootName};
+use slipstitch_platform::files::{AsHandle, handle_path};
+use slipstitch_platform::names;
 
 use crate::os_path::{path_to_text, text_to_path};
 
@@ -44,7 +45,7 @@ impl Root {
 impl Roots {
     pub(super) fn new(first: Root) -> Self {
         let mut roots = Self { list: Vec::new(), names: Vec::new() };
-        roots.names.extend(first.names.iter().map(RootName::first));
+        roots.names.extend(first.names.iter().map(|name| system_name(RootName::first(name))));
         roots.list.push(first);
         roots
     }
@@ -54,7 +55,8 @@ impl Roots {
         if self.list.iter().any(|known| known.canonical() == root.canonical()) {
             return;
         }
-        self.names.extend(root.names.iter().map(|name| RootName::other(name, root.canonical())));
+        let real = names::to_record(Path::new(root.canonical()));
+        self.names.extend(root.names.iter().map(|name| system_name(RootName::other(name, &real))));
         self.list.push(root);
     }
 
@@ -75,7 +77,7 @@ impl Roots {
     /// The root that `path` belongs to; `None` if it is absolute and in no root.
     pub(super) fn resolve(&self, path: &FilePath) -> Option<RootedPath<'_>> {
         if path.is_absolute() {
-            return self.resolve_absolute(&text_to_path(path.as_str()));
+            return self.resolve_absolute(&names::from_record(path.as_str()));
         }
         Some(RootedPath { root: self.list.first()?, path: text_to_path(path.as_str()) })
     }
@@ -92,7 +94,7 @@ impl Roots {
     /// The path of an open file or folder, with `suffix` appended, in the form that requests use.
     ///
     /// `None` if the system cannot say what an open handle refers to.
-    pub(super) fn path_of(&self, handle: impl AsFd, suffix: &Path) -> Option<FilePath> {
+    pub(super) fn path_of(&self, handle: impl AsHandle, suffix: &Path) -> Option<FilePath> {
         self.path_in(&handle_path(handle)?, suffix)
     }
 
@@ -105,8 +107,14 @@ impl Roots {
             Some((index, relative))
         });
         let (index, relative) = candidates.min_by_key(|(_, relative)| relative.as_os_str().len())?;
-        FilePath::from_record(&path_to_text(if index == 0 { relative } else { &absolute })).ok()
+        let text = if index == 0 { path_to_text(relative) } else { names::to_record(&absolute) };
+        FilePath::from_record(&text).ok()
     }
+}
+
+/// A root's name, for paths as this system writes them.
+fn system_name(name: RootName) -> RootName {
+    name.with_windows_names(names::HAS_WINDOWS_NAMES)
 }
 
 /// The absolute paths of open folders, each asked for once: the files of a change mostly share them.
@@ -123,9 +131,4 @@ impl FolderPaths {
         });
         self.0[index].1.as_deref()
     }
-}
-
-/// The absolute path of an open file or folder.
-pub(super) fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())).ok()
 }

@@ -1,14 +1,13 @@
 //! Prepares changes out of sight: takes locks, checks the files, writes temporary files.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
 use slipstitch_core::change::{Base, FileChange, PathChange, Restore};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::files::is_writable;
 
 use super::cleanup::CleanupList;
 use super::emptied_folders::EmptiedFolders;
@@ -101,10 +100,6 @@ pub(super) fn check(disk: &DiskWorkspace, changes: &[FileChange]) -> Result<(), 
         }
     }
     Ok(())
-}
-
-fn is_writable(dir: &Dir, name: &OsStr) -> bool {
-    rustix::fs::accessat(dir, name, rustix::fs::Access::WRITE_OK, rustix::fs::AtFlags::EACCESS).is_ok()
 }
 
 /// The paths of a change: the file's own, and the new one if it moves.

@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::Mode;
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
 use slipstitch_core::text::ContentHash;
+use slipstitch_platform::files::{self, Readers};
+use slipstitch_platform::info;
 
 use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
@@ -18,7 +18,7 @@ use super::flush::Flushing;
 use super::in_place::InPlaceWrite;
 use super::intent::AsideElsewhere;
 use super::lock::LockKey;
-use super::lookup::{FoundFile, Location};
+use super::lookup::{FoundFile, Location, file_id};
 use super::staged::{Step, StepKind};
 use super::target::{Target, action};
 use super::temp::{TempFactory, TempFile};
@@ -61,12 +61,11 @@ impl StepBuilder<'_, '_> {
         if self.change.splices.base_len() != 0 {
             return Err(refused(path, "create", "the change was made for a file that has content"));
         }
-        let everyone = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
         let attributes = &self.change.restore.attributes;
         let is_private = attributes.is_some() || self.change.mode.is_some();
-        let mode = if is_private { Mode::RUSR | Mode::WUSR } else { everyone };
+        let readers = if is_private { Readers::Owner } else { Readers::Default };
         let (temp, file) =
-            self.temps.create(location, mode).map_err(|error| io_error(path, "create", error))?;
+            self.temps.create(location, readers).map_err(|error| io_error(path, "create", error))?;
         copy::splice_while_hashing(path, io::empty(), &self.change.splices, &file)?;
         if let Some(attributes) = attributes {
             attributes::set_attributes(path, "create", &file, attributes)?;
@@ -81,7 +80,7 @@ impl StepBuilder<'_, '_> {
     /// Replaces the file, or writes in place where a replacement would lose something.
     pub(super) fn replace(&mut self, hash: ContentHash, source: FoundFile) -> Result<Step, WorkspaceError> {
         let writes_through = source.links() > 1 && self.disk.hard_links == HardLinks::WriteThrough;
-        if writes_through || is_mount_point(&source) {
+        if writes_through || files::must_be_written_in_place(&source.file) {
             return self.write_in_place(hash, source);
         }
         match self.write_temp(hash, &source, &source.location) {
@@ -185,7 +184,7 @@ impl StepBuilder<'_, '_> {
         let path = &self.change.path;
         let (temp, mut file) = self
             .temps
-            .create(location, Mode::RUSR | Mode::WUSR)
+            .create(location, Readers::Owner)
             .map_err(|error| io_error(path, action(self.change), error))?;
         if copy::is_kernel_copy_worthwhile(&source.file, &self.change.splices) {
             self.write_in_kernel(hash, source, &mut file)?;
@@ -227,9 +226,9 @@ impl StepBuilder<'_, '_> {
     /// Hands a complete temporary file over to be flushed.
     fn finish(&mut self, temp: TempFile, file: File) -> Result<(TempFile, FileId), WorkspaceError> {
         let path = &self.change.path;
-        let metadata = file.metadata().map_err(|error| io_error(path, "write", error))?;
+        let metadata = info::of(&file).map_err(|error| io_error(path, "write", error))?;
         self.flushing.add(path, file)?;
-        Ok((temp, FileId { device: metadata.dev(), inode: metadata.ino() }))
+        Ok((temp, file_id(&metadata)))
     }
 
     /// Checks that the content that was read is the content that the change was made for.
@@ -241,15 +240,8 @@ impl StepBuilder<'_, '_> {
     }
 }
 
-/// Whether something is mounted at the file's name, so that it cannot be renamed.
-fn is_mount_point(source: &FoundFile) -> bool {
-    let flags = rustix::fs::AtFlags::EMPTY_PATH;
-    rustix::fs::statx(&source.file, "", flags, rustix::fs::StatxFlags::empty())
-        .is_ok_and(|found| found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))
-}
-
 /// The file's mode, executable for everyone who may read it, or for no one.
 fn with_execution(source: &FoundFile, executable: bool) -> u32 {
-    let mode = source.metadata.mode();
+    let mode = source.metadata.mode;
     if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 }
 }

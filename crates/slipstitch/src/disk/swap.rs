@@ -2,47 +2,46 @@
 
 use std::io;
 
-use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, statat, unlinkat};
-use rustix::io::Errno;
+use slipstitch_platform::files;
+use slipstitch_platform::problem::{self, Problem};
 
 use super::lookup::Location;
 use super::temp::TempFile;
 
 /// Renames `from` to `to`; fails if `to` exists.
 pub(super) fn rename_no_replace(from: &Location, to: &Location) -> io::Result<()> {
-    match renameat_with(&*from.dir, &from.name, &*to.dir, &to.name, RenameFlags::NOREPLACE) {
-        Err(errno) if is_unsupported(errno) => link_and_unlink(from, to),
-        result => Ok(result?),
+    match files::rename_no_replace(from.parts(), to.parts()) {
+        Err(error) if is_unsupported(&error) => link_and_unlink(from, to),
+        result => result,
     }
 }
 
 /// Does the same on file systems without such a rename: `link` fails if the name exists.
 fn link_and_unlink(from: &Location, to: &Location) -> io::Result<()> {
-    match linkat(&*from.dir, &from.name, &*to.dir, &to.name, AtFlags::empty()) {
-        Ok(()) => unlinkat(&*from.dir, &from.name, AtFlags::empty()).map_err(|errno| {
+    match files::link(from.parts(), to.parts()) {
+        Ok(()) => files::remove(&from.dir, &from.name).inspect_err(|_| {
             // The file now has both names. Remove the new one, if it still belongs to that file.
             if inode_at(from).is_some() && inode_at(from) == inode_at(to) {
-                let _ = unlinkat(&*to.dir, &to.name, AtFlags::empty());
+                let _ = files::remove(&to.dir, &to.name);
             }
-            errno.into()
         }),
-        Err(errno) if is_unsupported(errno) || errno == Errno::PERM => {
+        Err(error) if is_unsupported(&error) || problem::is_not_permitted(&error) => {
             if to.file_type()?.is_some() {
-                return Err(Errno::EXIST.into());
+                return Err(problem::exists());
             }
             rename_replacing(from, to)
         }
-        Err(errno) => Err(errno.into()),
+        Err(error) => Err(error),
     }
 }
 
 fn inode_at(location: &Location) -> Option<u64> {
-    statat(&*location.dir, &location.name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| found.st_ino)
+    files::stat(&location.dir, &location.name).ok()?.map(|found| found.inode)
 }
 
 /// Renames `from` to `to`; a file at `to` is lost.
 pub(super) fn rename_replacing(from: &Location, to: &Location) -> io::Result<()> {
-    Ok(renameat(&*from.dir, &from.name, &*to.dir, &to.name)?)
+    files::rename(from.parts(), to.parts())
 }
 
 /// How two files exchanged their names.
@@ -58,8 +57,8 @@ pub(super) enum SwapMethod {
 ///
 /// `spare` is a third name for file systems that cannot exchange names.
 pub(super) fn swap(a: &Location, b: &Location, spare: &mut TempFile) -> io::Result<SwapMethod> {
-    match renameat_with(&*a.dir, &a.name, &*b.dir, &b.name, RenameFlags::EXCHANGE) {
-        Err(errno) if is_unsupported(errno) => swap_by_renames(a, b, spare),
+    match files::exchange(a.parts(), b.parts()) {
+        Err(error) if is_unsupported(&error) => swap_by_renames(a, b, spare),
         result => {
             result?;
             spare.set_never_used();
@@ -76,11 +75,19 @@ fn swap_by_renames(a: &Location, b: &Location, spare: &mut TempFile) -> io::Resu
     let aside = spare.location().clone();
     let new_inode = inode_at(a);
     if aside.file_type()?.is_some() {
-        return Err(Errno::EXIST.into());
+        return Err(problem::exists());
     }
-    // One call takes whatever is at `b` now. A link and an unlink would lose what another program saves in between.
-    rename_replacing(b, &aside)?;
-    let swapped = rename_no_replace(a, b).and_then(|()| {
+    let placed = match files::replace_through(b.parts(), a.parts(), aside.parts()) {
+        // It may have set the file at `b` aside before it failed.
+        Some(Err(error)) if aside.file_type()?.is_none() => return Err(error),
+        Some(placed) => placed,
+        None => {
+            // One call takes whatever is at `b` now. A link and an unlink would lose what another program saves in between.
+            rename_replacing(b, &aside)?;
+            rename_no_replace(a, b)
+        }
+    };
+    let swapped = placed.and_then(|()| {
         rename_replacing(&aside, a).inspect_err(|_| {
             // Undo the second rename, unless another program has replaced the file meanwhile.
             if inode_at(b) == new_inode {
@@ -98,8 +105,8 @@ fn swap_by_renames(a: &Location, b: &Location, spare: &mut TempFile) -> io::Resu
     Ok(SwapMethod::Renames)
 }
 
-fn is_unsupported(errno: Errno) -> bool {
-    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&errno)
+fn is_unsupported(error: &io::Error) -> bool {
+    problem::of(error) == Some(Problem::Unsupported)
 }
 
 #[cfg(test)]

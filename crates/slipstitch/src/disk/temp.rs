@@ -2,11 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::sync::LazyLock;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
-use rustix::io::Errno;
+use slipstitch_platform::files::{self, Readers};
 
 use super::cleanup::CleanupList;
 use super::lookup::Location;
@@ -14,9 +11,6 @@ use super::temp_name::random_name;
 
 /// How many unnamed files are open at once; further temporary files get a name at once.
 const MAX_UNNAMED: usize = 64;
-
-/// Whether the system can give an unnamed file a name later.
-static CAN_LINK_UNNAMED: LazyLock<bool> = LazyLock::new(|| std::fs::metadata("/proc/self/fd").is_ok());
 
 /// A random name next to a file, and the file that has or will have that name. Dropping it removes the file.
 #[derive(Debug)]
@@ -52,38 +46,31 @@ impl<'a> TempFactory<'a> {
         Self { cleanup, always_named, unnamed: 0 }
     }
 
-    /// Creates an empty file in the folder of `target`; the umask applies to `mode`.
-    pub(super) fn create(&mut self, target: &Location, mode: Mode) -> io::Result<(TempFile, File)> {
-        if !self.always_named && self.unnamed < MAX_UNNAMED && *CAN_LINK_UNNAMED {
-            let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-            match rustix::fs::openat(&*target.dir, ".", flags, mode) {
-                Ok(fd) => {
-                    self.unnamed += 1;
-                    let file = File::from(fd);
-                    let mut temp = TempFile::next_to(target);
-                    temp.state = TempState::Unnamed(file.try_clone()?);
-                    return Ok((temp, file));
-                }
-                // Not every file system supports unnamed files.
-                Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::ISDIR | Errno::NOSYS | Errno::NOENT) => {}
-                Err(errno) => return Err(errno.into()),
-            }
+    /// Creates an empty file in the folder of `target`; `readers` may read it.
+    pub(super) fn create(&mut self, target: &Location, readers: Readers) -> io::Result<(TempFile, File)> {
+        if !self.always_named
+            && self.unnamed < MAX_UNNAMED
+            && let Some(file) = files::create_unnamed(&target.dir, readers)?
+        {
+            self.unnamed += 1;
+            let mut temp = TempFile::next_to(target);
+            temp.state = TempState::Unnamed(file.try_clone()?);
+            return Ok((temp, file));
         }
-        self.create_named(target, mode)
+        self.create_named(target, readers)
     }
 
-    fn create_named(&mut self, target: &Location, mode: Mode) -> io::Result<(TempFile, File)> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fn create_named(&mut self, target: &Location, readers: Readers) -> io::Result<(TempFile, File)> {
         loop {
             let mut temp = TempFile::next_to(target);
             self.cleanup.add_temp(&temp.location)?;
-            match rustix::fs::openat(&*temp.location.dir, &temp.location.name, flags, mode) {
-                Ok(fd) => return Ok((temp, File::from(fd))),
-                Err(errno) => {
+            match files::create_new(&temp.location.dir, &temp.location.name, readers) {
+                Ok(file) => return Ok((temp, file)),
+                Err(error) => {
                     // A file that already has the name is not ours to remove.
                     temp.state = TempState::NeverUsed;
-                    if errno != Errno::EXIST {
-                        return Err(errno.into());
+                    if error.kind() != io::ErrorKind::AlreadyExists {
+                        return Err(error);
                     }
                 }
             }
@@ -105,7 +92,7 @@ impl TempFile {
     /// Gives the file its temporary name, if it is unnamed.
     pub(super) fn link(&mut self) -> io::Result<()> {
         let TempState::Unnamed(file) = &self.state else { return Ok(()) };
-        link(file, &self.location)?;
+        files::link_unnamed(file, &self.location.dir, &self.location.name)?;
         self.state = TempState::Named;
         Ok(())
     }
@@ -113,7 +100,7 @@ impl TempFile {
     /// Links an unnamed file directly to `target`, which must not exist. Returns whether it was unnamed.
     pub(super) fn link_to(&mut self, target: &Location) -> io::Result<bool> {
         let TempState::Unnamed(file) = &self.state else { return Ok(false) };
-        link(file, target)?;
+        files::link_unnamed(file, &target.dir, &target.name)?;
         self.state = TempState::Named;
         Ok(true)
     }
@@ -135,12 +122,12 @@ impl TempFile {
         if !matches!(self.state, TempState::Named) {
             return Ok(());
         }
-        match rustix::fs::unlinkat(&*self.location.dir, &self.location.name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {
+        match files::remove(&self.location.dir, &self.location.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => {
                 self.state = TempState::Removed;
                 Ok(())
             }
-            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -163,15 +150,10 @@ impl TempFile {
     }
 }
 
-fn link(file: &File, location: &Location) -> io::Result<()> {
-    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, open, &*location.dir, &location.name, AtFlags::SYMLINK_FOLLOW)?)
-}
-
 impl Drop for TempFile {
     fn drop(&mut self) {
         if matches!(self.state, TempState::Named) {
-            let _ = rustix::fs::unlinkat(&*self.location.dir, &self.location.name, AtFlags::empty());
+            let _ = files::remove(&self.location.dir, &self.location.name);
         }
     }
 }

@@ -14,10 +14,11 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+use slipstitch_platform::private::{self, owner_only};
 
 use crate::private_files;
 
@@ -43,13 +44,13 @@ impl OpenMark {
     pub(super) fn take(state_dir: &Path, wal: &Path) -> io::Result<Self> {
         let path = state_dir.join(LOCK);
         let mut options = OpenOptions::new();
-        let mut file = private_files::open(&path, options.create(true).read(true).append(true).mode(0o600))?;
+        let mut file = private_files::open(&path, owner_only(options.create(true).read(true).append(true)))?;
         for _ in 0..ATTEMPTS {
             match file.try_lock() {
                 Ok(()) => {
                     let examined = examine(&mut file, wal).and_then(|damage| note(state_dir, damage));
                     // Nobody waits for a lock that is held for longer than this.
-                    let _ = file.lock_shared();
+                    let _ = private::share_lock(&file);
                     examined?;
                     break;
                 }
@@ -78,13 +79,13 @@ fn note(state_dir: &Path, damage: Option<String>) -> io::Result<()> {
     let Some(damage) = damage else { return Ok(()) };
     let mut options = OpenOptions::new();
     let path = state_dir.join(NOTES);
-    let mut notes = private_files::open(&path, options.create(true).append(true).mode(0o600))?;
+    let mut notes = private_files::open(&path, owner_only(options.create(true).append(true)))?;
     writeln!(notes, "{damage}")
 }
 
 /// Looks for damage in a log that was left behind, and notes the number of the system's start.
 fn examine(lock: &mut File, wal: &Path) -> io::Result<Option<String>> {
-    let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let start = slipstitch_platform::process::boot_id();
     let mut noted = String::new();
     lock.read_to_string(&mut noted)?;
     let cause = match !start.is_empty() && noted == start {

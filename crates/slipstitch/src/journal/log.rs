@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use slipstitch_platform::private;
+
 use super::FILE;
 use crate::private_files;
 
@@ -35,11 +37,11 @@ impl Log {
             return file.sync_data();
         }
         // SQLite holds no lock on the log itself, so another handle can be opened and closed.
-        let file = private_files::open(&self.path, OpenOptions::new().read(true))?;
+        let file = private_files::open(&self.path, private::to_flush(&mut OpenOptions::new()))?;
         file.sync_data()?;
         // Flushing a file does not promise to flush its name.
         if let (true, Some(folder)) = (self.is_new, self.path.parent()) {
-            File::open(folder)?.sync_all()?;
+            private::sync_folder(folder)?;
         }
         let _ = self.file.set(file);
         Ok(())

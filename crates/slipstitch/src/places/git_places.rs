@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::info;
 
 use super::command_words::CommandWords;
 use super::git_environment::{self, expand_home};
@@ -141,9 +141,8 @@ struct Stamp {
 
 impl Stamp {
     fn of(file: &Path) -> Self {
-        let metadata = fs::metadata(file);
-        let (len, changed) =
-            metadata.as_ref().map_or((0, (0, 0)), |found| (found.len(), (found.ctime(), found.ctime_nsec())));
+        let metadata = info::at(file);
+        let (len, changed) = metadata.as_ref().map_or((0, (0, 0)), |found| (found.len, found.changed));
         Self { found: Found::from_metadata(&metadata), len, changed }
     }
 }

@@ -1,13 +1,12 @@
 //! One protected place, and whether a path leads there.
 
 use std::cell::OnceCell;
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::info::{self, FileInfo};
 
 use crate::state;
 
@@ -36,12 +35,12 @@ pub(super) enum Found {
 
 impl Found {
     pub(super) fn at(path: &Path) -> Self {
-        Self::from_metadata(&std::fs::metadata(path))
+        Self::from_metadata(&info::at(path))
     }
 
-    pub(super) fn from_metadata(metadata: &io::Result<Metadata>) -> Self {
+    pub(super) fn from_metadata(metadata: &io::Result<FileInfo>) -> Self {
         match metadata {
-            Ok(found) => Self::Present(FileId { device: found.dev(), inode: found.ino() }),
+            Ok(found) => Self::Present(FileId { device: found.device, inode: found.inode }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unknown,
         }

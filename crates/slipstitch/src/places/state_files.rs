@@ -1,12 +1,12 @@
 //! The files of the state folder, so that a hard link to one of them is recognised.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::info;
 
 /// A folder that has changed this recently may change again without a new time.
 const SETTLED_AFTER: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ impl StateFiles {
 
     /// Which files are in the folder now.
     pub(super) fn ids(&self) -> Vec<FileId> {
-        let changed = fs::metadata(&self.folder).ok().map(|found| (found.ctime(), found.ctime_nsec()));
+        let changed = info::at(&self.folder).ok().map(|found| found.changed);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some((time, ids)), Some(changed)) = (&*known, changed)
             && *time == changed
@@ -36,7 +36,9 @@ impl StateFiles {
             return ids.clone();
         }
         let ids = list_files(&self.folder);
-        *known = changed.filter(is_settled).map(|changed| (changed, ids.clone()));
+        *known = changed
+            .filter(|changed| info::HAS_CHANGE_TIME && is_settled(changed))
+            .map(|changed| (changed, ids.clone()));
         ids
     }
 }
@@ -52,6 +54,6 @@ fn is_settled((seconds, nanoseconds): &FolderTime) -> bool {
 fn list_files(folder: &Path) -> Vec<FileId> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let id = |found: fs::Metadata| FileId { device: found.dev(), inode: found.ino() };
-    files.filter_map(|entry| entry.metadata().ok().map(id)).collect()
+    let id = |found: info::FileInfo| FileId { device: found.device, inode: found.inode };
+    files.filter_map(|entry| info::of_entry(&entry).ok().map(id)).collect()
 }

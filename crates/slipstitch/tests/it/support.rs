@@ -24,6 +24,9 @@ use slipstitch_core::report::Report;
 use slipstitch_core::text::{ContentHash, EncodingRule};
 use slipstitch_core::text::{Span, Splices};
 
+/// How a file is replaced: the fallback cannot exchange two names.
+pub(crate) const REPLACED: &str = if cfg!(feature = "portable") { "rename" } else { "exchange" };
+
 /// A temporary folder with a root, a folder outside it, a state folder and the user's settings.
 pub(crate) struct TestFolder(tempfile::TempDir);
 

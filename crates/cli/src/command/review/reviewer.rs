@@ -1,7 +1,5 @@
 //! Who decides: what is known about them, and the passphrase.
 
-use std::fs::File;
-
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::passphrase::PassphraseError;
@@ -13,7 +11,7 @@ use crate::prompt;
 
 /// Whether the process has a controlling terminal.
 pub(super) fn has_terminal() -> bool {
-    File::open("/dev/tty").is_ok()
+    slipstitch_platform::terminal::exists()
 }
 
 /// Whoever accepts proposals. Nobody is known to be there unless the process has a terminal, so an agent that can run

@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use crate::support::{TestDisk, created, edited, file, moved, removed};
+use crate::support::{REPLACED, TestDisk, created, edited, file, moved, removed};
 use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
@@ -13,7 +13,7 @@ fn an_edit_keeps_the_mode() {
         test.set_mode("a/x", mode);
         let written = test.commit(&[test.edit("a/x", "after")]).unwrap();
         assert_eq!(written[0].path, file("a/x"));
-        assert_eq!(written[0].write_mode, "exchange");
+        assert_eq!(written[0].write_mode, REPLACED);
         assert_eq!(test.text("a/x"), "after");
         assert_eq!(test.mode("a/x"), mode, "{mode:o}");
         assert_eq!(test.listing(), ["a/", "a/x"]);

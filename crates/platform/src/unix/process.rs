@@ -1,0 +1,72 @@
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, setrlimit, test_kill_process};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Raises the limit of open files as far as the system allows.
+pub fn raise_open_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// How many files may be open at once; `None` if there is no limit.
+pub fn max_open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+/// How long this process has computed.
+pub fn process_cpu_time() -> Duration {
+    cpu_time(ClockId::ProcessCPUTime)
+}
+
+/// How long this thread has computed.
+pub fn thread_cpu_time() -> Duration {
+    cpu_time(ClockId::ThreadCPUTime)
+}
+
+fn cpu_time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// The user who may do everything.
+pub const ADMINISTRATOR: u32 = 0;
+
+/// The number of the user that this process runs as.
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether this process may do everything.
+pub fn is_privileged() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The name of this machine.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Whether there is a process with this number.
+pub(crate) fn exists(pid: i32) -> bool {
+    // Without permission to send it a signal, it exists all the same.
+    Pid::from_raw(pid).is_some_and(|id| matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)))
+}
+
+/// Gives a command a group of its own, so that [`end_group`] ends what it starts, too.
+pub fn own_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Ends a child and everything in its group.
+pub fn end_group(child: &mut Child) {
+    if let Ok(Some(group)) = i32::try_from(child.id()).map(Pid::from_raw) {
+        // It may have ended already.
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+}
