@@ -311,7 +311,10 @@ fn sigterm_is_honoured_while_the_workspace_is_being_opened() {
     assert!(server.wait_for_success());
 
     let other = rusqlite::Connection::open(rig.0.path().join("state/journal.db")).unwrap();
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    // Not even readers are let in, so that the journal cannot be opened.
+    other
+        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version; COMMIT")
+        .unwrap();
     let mut server = rig.serve(&[]);
     server.initialize(json!({}));
     let request = json!({"name": "edit_file", "arguments": edit("a.txt", "two", "three")});

@@ -362,7 +362,9 @@ impl<'s> CarriedLines<'s> {
         let is_gone = |line: &CarriedLine<'_>| line.now.is_none() && is_distinctive(&line.row.text);
         let is_less =
             distinctive().any(is_reduced) || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
-        is_less && !distinctive().any(|line| self.occurs_once(line))
+        let is_proof =
+            |line: &CarriedLine<'_>| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line);
+        is_less && !distinctive().any(is_proof)
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
