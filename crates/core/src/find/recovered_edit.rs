@@ -99,7 +99,7 @@ fn trailing_whitespace_note(name: &str, found: &RecoveredPlace) -> String {
     let word = if lines.len() == 1 { "line" } else { "lines" };
     let shown: Vec<String> = lines.iter().take(MAX_SHOWN_LINES).map(usize::to_string).collect();
     format!(
-        "{name}: trailing whitespace differs from the file's at {word} {}{more}; the file's was kept",
+        "{name}: trailing whitespace differs from the file's at {word} {}{more}; context lines keep the file's",
         shown.join(", ")
     )
 }

@@ -207,7 +207,10 @@ fn explain(failure: &FailureReport, edits: &Edits) -> String {
             format!("{quoted} appears {times} times after the previous edits. Provide more context.")
         }
         (Topic::Displaced, None) => format!("{quoted} not found in file after the previous edits"),
-        (Topic::Ambiguous, Some(times)) if all => {
+        // `replace_all` would be refused as well.
+        (Topic::Ambiguous, Some(times))
+            if all || failure.matches_apart.is_some_and(|apart| apart < times) =>
+        {
             format!("{quoted} appears {times} times, and some of them overlap. Provide more context.")
         }
         (Topic::Ambiguous, Some(times)) => {
