@@ -44,7 +44,7 @@ impl ResourceId {
     }
 }
 
-/// Whether clients are notified when a resource changes. Nobody is told of decisions: a proposal is read again.
+/// Whether clients are notified when a resource changes. There are no notifications of decisions; clients read the proposal again.
 pub(crate) fn can_be_watched(uri: &str) -> bool {
     matches!(ResourceId::parse(uri), Some(ResourceId::Changes | ResourceId::Change(_)))
 }

@@ -72,3 +72,14 @@ pub enum Readers {
     /// Whom the system lets by default: the umask, or the access list of the folder.
     Default,
 }
+
+/// Who else can use a file or a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exposure {
+    /// Nobody, as far as is known.
+    None,
+    /// It belongs to another user, with this number.
+    OtherOwner(u32),
+    /// Others may use it; with its permission bits.
+    Others(u32),
+}

@@ -12,15 +12,17 @@
 //! | [`confine`] | confinement by the kernel |
 //! | [`local_socket`], [`terminal`], [`desktop`], [`stop_signal`] | sockets, hidden input, notifications and editors, signals |
 //!
-//! Each system has a folder: `linux`, `macos`, `windows`. `unix` is what Linux and macOS have in common, and `portable` what
-//! is left where nothing else is known about a Unix. With the feature `portable`, Linux uses that as well, so that
-//! the tests of the library can run against it. A function's promise is documented where it is written for Unix or Linux; the
-//! others say where they promise less.
+//! Each system has a folder: `linux`, `macos`, `windows`. `unix` is what Linux and macOS have in common, `portable` what is left
+//! where nothing else is known about a Unix, and `not_linux` has the answers of all systems that lack what only Linux has. With
+//! the feature `portable`, Linux uses the fallback as well, so that the tests of the library can run against it. A function's
+//! promise is documented where it is written for Unix or Linux; the others say where they promise less.
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
+#[cfg(any(feature = "portable", not(target_os = "linux")))]
+mod not_linux;
 #[cfg(all(unix, any(feature = "portable", not(any(target_os = "linux", target_os = "macos")))))]
 mod portable;
 #[cfg(unix)]
@@ -72,6 +74,7 @@ pub mod attributes {
 
 /// Files and folders for this user only, and where they are.
 pub mod private {
+    pub use crate::file_info::Exposure;
     #[cfg(target_os = "macos")]
     pub use crate::macos::private::*;
     #[cfg(unix)]

@@ -60,7 +60,7 @@ pub(super) enum Unmergeable {
 pub(super) enum MergePolicy {
     /// They are refused if the shared lines do not show their indentation, and blank ones if they may be there already.
     Careful,
-    /// They are written as sent, and the caller is told.
+    /// They are written as sent, with a warning.
     AsSent,
 }
 

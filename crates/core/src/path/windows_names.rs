@@ -89,7 +89,7 @@ mod tests {
 
     fn parse(text: &str) -> Result<String, PathError> {
         let roots = [
-            RootName::first("C:/Work/Project").with_windows_names(true),
+            RootName::first("C:/Code/Project").with_windows_names(true),
             RootName::other("D:/other", "/D:/other").with_windows_names(true),
         ];
         FilePath::parse(text, &roots, Absolute::InsideRoot).map(|path| path.to_string())
@@ -101,9 +101,9 @@ mod tests {
             "src\\main.rs",
             "src/main.rs",
             ".\\src\\main.rs",
-            "C:\\Work\\Project\\src\\main.rs",
-            "c:/work/project/src/main.rs",
-            "/C:/Work/Project/src/main.rs",
+            "C:\\Code\\Project\\src\\main.rs",
+            "c:/code/project/src/main.rs",
+            "/C:/Code/Project/src/main.rs",
         ] {
             assert_eq!(parse(text).unwrap(), "src/main.rs", "{text}");
         }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn paths_outside_the_roots_are_refused() {
-        for text in ["C:\\Work\\Projects\\a", "C:/Windows/win.ini", "..\\a", "\\Windows\\a", "E:/a"] {
+        for text in ["C:\\Code\\Projects\\a", "C:/Windows/win.ini", "..\\a", "\\Windows\\a", "E:/a"] {
             assert!(matches!(parse(text), Err(PathError::Outside { .. })), "{text}");
         }
     }
@@ -121,7 +121,7 @@ mod tests {
     fn names_with_another_meaning_are_refused() {
         for text in [
             "\\\\server\\share\\a",
-            "\\\\?\\C:\\Work\\Project\\a",
+            "\\\\?\\C:\\Code\\Project\\a",
             "//./nul",
             "nul",
             "src/NUL.txt",

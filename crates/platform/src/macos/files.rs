@@ -11,6 +11,8 @@ use rustix::fs::RenameFlags;
 
 use crate::file_info::Readers;
 
+pub use crate::not_linux::files::*;
+
 /// The absolute path of an open file or folder, without symlinks (`F_GETPATH`).
 pub fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
     let path = rustix::fs::getpath(handle).ok()?;
@@ -75,24 +77,4 @@ pub fn are_inodes_stable(dir: &Dir) -> bool {
         let name: Vec<u8> = found.f_fstypename.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
         [&b"apfs"[..], b"hfs"].contains(&&name[..])
     })
-}
-
-/// Ranges of files cannot share blocks, only whole files.
-pub fn can_share_ranges(_: &File) -> bool {
-    false
-}
-
-/// The kernel copies no ranges.
-pub fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Result<Option<usize>> {
-    Ok(None)
-}
-
-/// cap-std opens each folder on the way.
-pub fn can_resolve_beneath(_: &Dir) -> bool {
-    false
-}
-
-/// Not used.
-pub fn can_share_blocks(_: &File, _: &File) -> bool {
-    false
 }

@@ -8,6 +8,8 @@ use cap_std::fs::Dir;
 
 use crate::file_info::Readers;
 
+pub use crate::not_linux::files::*;
+
 /// The absolute path of an open file or folder, where the system has `/proc`. Without it, nothing can be cleaned up after a
 /// process that died while it prepared a change.
 pub fn handle_path(handle: impl AsFd) -> Option<PathBuf> {
@@ -62,25 +64,5 @@ pub fn must_be_written_in_place(_: &File) -> bool {
 
 /// Not known, so contents are compared instead.
 pub fn are_inodes_stable(_: &Dir) -> bool {
-    false
-}
-
-/// No.
-pub fn can_share_ranges(_: &File) -> bool {
-    false
-}
-
-/// The kernel copies nothing.
-pub fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Result<Option<usize>> {
-    Ok(None)
-}
-
-/// cap-std opens each folder on the way.
-pub fn can_resolve_beneath(_: &Dir) -> bool {
-    false
-}
-
-/// No.
-pub fn can_share_blocks(_: &File, _: &File) -> bool {
     false
 }

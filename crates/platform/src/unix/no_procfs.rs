@@ -1,27 +1,6 @@
-//! What a system does not tell that has no `/proc`.
+//! What a Unix does not tell that has no `/proc`.
 
-use std::time::Duration;
-
-/// Empty: the system does not tell.
-pub fn boot_id() -> String {
-    String::new()
-}
-
-/// Where the system says how long a thread has computed: nowhere.
-#[derive(Debug, Clone)]
-pub struct ThreadStatistics(std::convert::Infallible);
-
-impl ThreadStatistics {
-    /// The system has none.
-    pub fn of_this_thread() -> Option<Self> {
-        None
-    }
-
-    /// How long the thread has computed.
-    pub fn cpu_time(&self) -> Option<Duration> {
-        match self.0 {}
-    }
-}
+pub use crate::not_linux::process::*;
 
 /// Whether a process with this number runs. When it was started is not known.
 pub fn is_running_since(pid: i32, _time: i64) -> bool {

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use rustix::fs::OFlags;
 
+use crate::file_info::Exposure;
+
 /// Makes a file that these options create readable and writable by its owner only.
 pub fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
@@ -42,17 +44,6 @@ pub fn share_lock(file: &File) -> io::Result<()> {
 /// Creates a folder for its owner only, and the folders around it, unless they exist.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Who else can use a file or a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exposure {
-    /// Nobody: it is this user's alone.
-    None,
-    /// It belongs to another user, with this number.
-    OtherOwner(u32),
-    /// Others may use it; with its permission bits.
-    Others(u32),
 }
 
 /// Who else can use the file or folder at a path.

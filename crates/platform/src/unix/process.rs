@@ -57,7 +57,7 @@ pub(crate) fn exists(pid: i32) -> bool {
     Pid::from_raw(pid).is_some_and(|id| matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Gives a command a group of its own, so that [`end_group`] ends what it starts, too.
+/// Starts a command in a new process group, so that [`end_group`] also ends its children.
 pub fn own_group(command: &mut Command) {
     command.process_group(0);
 }

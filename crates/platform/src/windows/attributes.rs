@@ -1,9 +1,10 @@
 //! Access lists, attributes and streams are kept by the call that replaces a file, so that nothing of it is copied here.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::windows::io::AsHandle;
+
+pub use crate::not_linux::attributes::*;
 
 /// Whether a file is read-only.
 pub const MODE_BITS: u32 = 0o222;
@@ -38,26 +39,6 @@ pub fn set_extended(_: &File, _: &CString, _: &[u8]) -> io::Result<()> {
 /// Fails: there are none.
 pub fn remove_extended(_: &File, _: &CString) -> io::Result<()> {
     Err(super::problem::unsupported())
-}
-
-/// There are none.
-pub fn is_derived_from_content(_: &[u8]) -> bool {
-    false
-}
-
-/// There are none.
-pub fn is_access_list(_: &[u8]) -> bool {
-    false
-}
-
-/// There are none.
-pub fn is_cleared_by_writing(_: &[u8]) -> bool {
-    false
-}
-
-/// Never certain.
-pub fn is_without_access_list(_: impl AsHandle, _: &OsStr) -> bool {
-    false
 }
 
 /// Does nothing: the call that replaces a file keeps its access list.

@@ -11,6 +11,8 @@ use winsafe::co::REPLACEFILE;
 use super::sharing::retry;
 use crate::file_info::{FileInfo, FileKind, Readers};
 
+pub use crate::not_linux::files::*;
+
 /// Whatever has a handle of an open file or folder.
 pub use std::os::windows::io::AsHandle;
 
@@ -235,25 +237,5 @@ pub fn must_be_written_in_place(_: &File) -> bool {
 
 /// Not known: NTFS keeps a file's number, network shares and other file systems may not. Contents are compared instead.
 pub fn are_inodes_stable(_: &Dir) -> bool {
-    false
-}
-
-/// Not used.
-pub fn can_share_ranges(_: &File) -> bool {
-    false
-}
-
-/// Not used.
-pub fn copy_range(_: &File, _: &mut u64, _: &File, _: usize) -> io::Result<Option<usize>> {
-    Ok(None)
-}
-
-/// cap-std opens each folder on the way, and no reparse point.
-pub fn can_resolve_beneath(_: &Dir) -> bool {
-    false
-}
-
-/// Not used.
-pub fn can_share_blocks(_: &File, _: &File) -> bool {
     false
 }

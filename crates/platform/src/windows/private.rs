@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Windows;
 
+use crate::file_info::Exposure;
+
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// Does nothing: the folder's access list applies.
@@ -72,17 +74,6 @@ fn restrict(folder: &Path) -> io::Result<()> {
             Err(io::Error::other(format!("its access list could not be set (icacls ended with {status})")))
         }
     }
-}
-
-/// Who else can use a file or a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exposure {
-    /// Nobody, as far as is known.
-    None,
-    /// It belongs to another user, with this number.
-    OtherOwner(u32),
-    /// Others may use it; with its permission bits.
-    Others(u32),
 }
 
 /// Not known: access lists are not read.

@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use winsafe::{FILETIME, HPROCESS, HTHREAD};
 
+pub use crate::not_linux::process::*;
+
 /// Does nothing: there is no such limit.
 pub fn raise_open_file_limit() {}
 
@@ -28,27 +30,6 @@ pub fn thread_cpu_time() -> Duration {
 /// The times are in steps of 100 nanoseconds.
 fn sum(kernel: FILETIME, user: FILETIME) -> Duration {
     Duration::from_nanos((u64::from(kernel) + u64::from(user)) * 100)
-}
-
-/// Empty: the system does not tell.
-pub fn boot_id() -> String {
-    String::new()
-}
-
-/// Where the system says how long a thread has computed: nowhere.
-#[derive(Debug, Clone)]
-pub struct ThreadStatistics(std::convert::Infallible);
-
-impl ThreadStatistics {
-    /// The system has none.
-    pub fn of_this_thread() -> Option<Self> {
-        None
-    }
-
-    /// How long the thread has computed.
-    pub fn cpu_time(&self) -> Option<Duration> {
-        match self.0 {}
-    }
 }
 
 /// Users have no numbers here.

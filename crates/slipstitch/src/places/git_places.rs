@@ -247,7 +247,7 @@ impl ConfiguredPlaces {
                     let paths = paths.filter(|path| is_path || path.is_file());
                     self.places.extend(paths.map(|path| (path, PlaceKind::GitCommand)));
                 }
-                // Git itself expands nothing in an alias of its own commands.
+                // Git does not expand anything in an alias without `!`.
                 if is_shell_command {
                     self.endings.extend(command.endings());
                 }

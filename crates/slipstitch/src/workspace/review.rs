@@ -100,8 +100,8 @@ impl Workspace {
         }
     }
 
-    /// What the caller is told about a decided proposal, word for word, without counting as told; `None` if there is nothing to
-    /// tell.
+    /// The answer to the caller of a decided proposal, word for word; `None` if there is none. The same call sent again still gets
+    /// it.
     pub fn describe_decision(&self, found: &StoredProposal) -> Option<Report> {
         self.engine().describe_decision(found)
     }

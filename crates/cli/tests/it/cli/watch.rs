@@ -110,7 +110,7 @@ fn wait_for(path: &Path) -> String {
     }
 }
 
-/// Writes a program that appends its arguments and what it is told about the proposal to a file.
+/// Writes a program that appends its arguments and the proposal's environment variables to a file.
 fn write_program(path: &Path, told: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let variables =

@@ -74,7 +74,7 @@ impl Engine<'_> {
         Some(report)
     }
 
-    /// What a caller is told about a decided proposal; `None` if there is nothing to tell: the proposal is pending, was a request
+    /// The answer to the caller of a decided proposal; `None` if there is no answer: the proposal is pending, was a request
     /// for write access, or was undone since.
     pub fn describe_decision(&self, found: &StoredProposal) -> Option<Report> {
         let id = found.id;
