@@ -217,6 +217,21 @@ fn is_related(
     place.range.clone().take(MAX_RELATED_LINES).any(similar)
 }
 
+/// Whether a line has a squashed hash, in a part of a file.
+fn has_line(index: &SearchIndex<'_>, mut part: Range<usize>, squashed: u64) -> bool {
+    match index.occurrences(squashed) {
+        Some(mut known) => known.any(|at| part.contains(&at)),
+        None => part.len() > MAX_PINNING_DISTANCE || part.any(|at| index.squashed(at) == squashed),
+    }
+}
+
+/// A side of a line.
+#[derive(Clone, Copy)]
+enum Side {
+    Above,
+    Below,
+}
+
 /// A quoted line, and where it is now.
 struct CarriedLine<'s> {
     number: usize,
@@ -344,7 +359,7 @@ impl<'s> CarriedLines<'s> {
 
     /// Whether the lines that decide about the place are not the only ones of their kind, and something is gone: one of them, so
     /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
-    /// twins.
+    /// twins. Or a new one is next to them, and a diff may as well call theirs the new ones.
     fn may_be_a_twin(&self) -> bool {
         let distinctive =
             || self.deciding_lines().filter(|line| is_distinctive(&line.row.text)).take(MAX_DECIDING_LINES);
@@ -360,10 +375,13 @@ impl<'s> CarriedLines<'s> {
             is_several(&self.earlier) || is_several(self.now)
         };
         let is_gone = |line: &CarriedLine<'_>| line.now.is_none() && is_distinctive(&line.row.text);
-        let is_less =
-            distinctive().any(is_reduced) || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
-        let is_proof =
-            |line: &CarriedLine<'_>| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line);
+        let is_less = distinctive().any(is_reduced)
+            || distinctive().any(|line| self.may_have_slid(line))
+            || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
+        let is_proof = |line: &CarriedLine<'_>| {
+            (letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
+                || self.is_next_to_fixed_line(line)
+        };
         is_less && !distinctive().any(is_proof)
     }
 
@@ -421,13 +439,57 @@ impl<'s> CarriedLines<'s> {
     }
 
     /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now, if not in the whole file
-    /// then between two lines that do. Those two show that it is the same part of the file, so it cannot be a twin's.
+    /// then between two lines that do, or is attached to one. They show that it is the same part of the file, so it cannot be a
+    /// twin's.
     fn is_pinned(&self) -> bool {
-        let mut lines = self
-            .deciding_lines()
-            .filter(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS)
-            .take(MAX_DECIDING_LINES);
-        lines.any(|line| self.occurs_once(line) || self.occurs_once_between_fixed_lines(line))
+        let mut lines = self.deciding_lines().take(MAX_DECIDING_LINES);
+        lines.any(|line| {
+            let is_long = letters(&line.row.text) >= MIN_PINNING_LETTERS;
+            (is_long && (self.occurs_once(line) || self.occurs_once_between_fixed_lines(line)))
+                || self.is_next_to_fixed_line(line)
+        })
+    }
+
+    /// Whether a line of the version is in it once, and once now.
+    fn is_fixed(&self, earlier: usize) -> bool {
+        let hash = self.earlier.squashed(earlier);
+        letters(&self.earlier.text(earlier)) >= MIN_PINNING_LETTERS
+            && self.map.now(earlier).is_some()
+            && self.earlier.occurs_once(hash)
+            && self.now.occurs_once(hash)
+    }
+
+    /// Whether a line is attached to one that occurs once in the version and once now: all lines between the two are the same,
+    /// with nothing new among them.
+    fn is_next_to_fixed_line(&self, line: &CarriedLine<'_>) -> bool {
+        line.now.is_some()
+            && (self.has_fixed_line(line, Side::Above) || self.has_fixed_line(line, Side::Below))
+            && !self.may_have_slid(line)
+    }
+
+    /// Whether a diff may as well pair a line with another one: an equal line was removed or added in the next changed range, and
+    /// between the two is none that occurs once. If of two blocks that end alike one is removed, the end may be that of either.
+    fn may_have_slid(&self, line: &CarriedLine<'_>) -> bool {
+        let unchanged = self.map.unchanged_around(line.earlier);
+        let is_in = |changed: &(Range<usize>, Range<usize>)| {
+            let hash = self.earlier.squashed(line.earlier);
+            has_line(&self.earlier, changed.0.clone(), hash) || has_line(self.now, changed.1.clone(), hash)
+        };
+        let slides = |side: Side, changed: Option<&(Range<usize>, Range<usize>)>| {
+            changed.is_some_and(is_in) && !self.has_fixed_line(line, side)
+        };
+        line.now.is_some() && (slides(Side::Above, unchanged.above) || slides(Side::Below, unchanged.below))
+    }
+
+    /// Whether one of the unchanged lines next to a line occurs once in the version and once now.
+    fn has_fixed_line(&self, line: &CarriedLine<'_>, side: Side) -> bool {
+        let unchanged = self.map.unchanged_around(line.earlier).lines;
+        let at = line.earlier;
+        let mut lines = match side {
+            Side::Above => unchanged.start.max(at.saturating_sub(MAX_PINNING_DISTANCE))..at,
+            Side::Below => at + 1..unchanged.end.min(at + MAX_PINNING_DISTANCE).min(self.earlier.len()),
+        };
+        lines.any(|at| self.is_fixed(at))
     }
 
     fn occurs_once_between_fixed_lines(&self, line: &CarriedLine<'_>) -> bool {
@@ -437,13 +499,7 @@ impl<'s> CarriedLines<'s> {
         let at = line.earlier;
         let first = at.saturating_sub(MAX_PINNING_DISTANCE);
         let last = (at + MAX_PINNING_DISTANCE).min(self.earlier.len());
-        let is_fixed = |at: &usize| {
-            let hash = self.earlier.squashed(*at);
-            letters(&self.earlier.text(*at)) >= MIN_PINNING_LETTERS
-                && self.map.now(*at).is_some()
-                && self.earlier.occurs_once(hash)
-                && self.now.occurs_once(hash)
-        };
+        let is_fixed = |at: &usize| self.is_fixed(*at);
         let (Some(above), Some(below)) = ((first..at).rev().find(is_fixed), (at + 1..last).find(is_fixed))
         else {
             return false;

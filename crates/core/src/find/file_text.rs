@@ -130,6 +130,16 @@ pub(super) struct LineMap {
     changed: Vec<(Range<usize>, Range<usize>)>,
 }
 
+/// Lines of a version that are still there with nothing new between them.
+pub(super) struct UnchangedLines<'m> {
+    /// Their positions in the version; unbounded at the end if nothing below them has changed.
+    pub(super) lines: Range<usize>,
+    /// The changed range above them, in the version and now.
+    pub(super) above: Option<&'m (Range<usize>, Range<usize>)>,
+    /// The changed range below them.
+    pub(super) below: Option<&'m (Range<usize>, Range<usize>)>,
+}
+
 impl LineMap {
     fn new(earlier: &SearchIndex<'_>, now: &SearchIndex<'_>) -> Self {
         let hashes =
@@ -148,6 +158,16 @@ impl LineMap {
             None => (0, 0),
         };
         Some(at - old_end + new_end)
+    }
+
+    /// The unchanged lines around an unchanged line of the version.
+    pub(super) fn unchanged_around(&self, at: usize) -> UnchangedLines<'_> {
+        let next = self.changed.partition_point(|(old, _)| old.end <= at);
+        let above = next.checked_sub(1).map(|previous| &self.changed[previous]);
+        let below = self.changed.get(next);
+        let start = above.map_or(0, |(old, _)| old.end);
+        let end = below.map_or(usize::MAX, |(old, _)| old.start);
+        UnchangedLines { lines: start..end, above, below }
     }
 
     /// The range of changed lines that a line of the version belongs to, in the version and now; `None` if it is unchanged.

@@ -386,3 +386,52 @@ fn a_partial_line_is_never_offered_or_replaced_as_a_whole() {
     let failure = &answer.report.failures[0];
     assert_eq!((&failure.resend, json!(failure.resend_edit)), (&None, Value::Null), "{}", answer.text);
 }
+
+/// Lists of versions with entries in common. The heading above the list is nowhere else.
+const LISTS: &str = "supported_interpreters:\n  default:\n  - python3.12\n  - python3.11\n  - python3.10\n  - python3.9\n\ntested_interpreters:\n  default:\n  - python3.12\n  - python3.11\n";
+
+#[test]
+fn lines_attached_to_one_that_is_nowhere_else_are_not_a_twins() {
+    let now = LISTS.replace("  - python3.9\n", "");
+    let old = LISTS.split("\n\n").next().unwrap();
+    let new = old.replace("  default:\n", "  default:\n  - python3.13\n");
+    let rig = changed_since(LISTS, &now);
+    let answer = rig.edit(old, &new);
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    let expected = now.replacen("  default:\n", "  default:\n  - python3.13\n", 1);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), expected);
+}
+
+/// The end of a removed block is equal to the end of the block above it, so that a diff may keep either. Attached to the line
+/// below, it looks untouched.
+#[rstest]
+#[case::short("  store(items)\nend\n")]
+#[case::long("  check(items)\n  store(items)\n  notify(items)\nend\n")]
+fn the_end_of_a_removed_block_may_be_that_of_the_block_above(#[case] end: &str) {
+    let one = format!("def load_first(path)\n  items = read(path)\n{end}");
+    let other = format!("def load_second(path)\n  items = parse(path)\n{end}");
+    let last = "finish_everything_here()\n";
+    // The first block has changed too, so that a diff starts at the end.
+    let now = format!("{}{last}", one.replace("read(path)", "read(path, 1)"));
+    let rig = changed_since(&format!("{one}{other}{last}"), &now);
+    let old = format!("  items = parse(path)\n{end}{last}");
+    let answer = rig.edit(&old, &old.replace("store(items)", "store(items, 2)"));
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
+}
+
+/// The same with a new block whose end is equal to that of the quoted one.
+#[test]
+fn the_end_of_a_block_may_be_that_of_a_new_one_below() {
+    let end = "  check(items)\n  store(items)\nend\n";
+    let one = format!("def load_first(path)\n  items = read(path)\n{end}");
+    let added = format!("def load_second(path)\n  items = parse(path)\n{end}");
+    let last = "finish_everything_here()\n";
+    let now = format!("{}{added}{last}", one.replace("def load_first(path)", "def load_first(path, n)"));
+    let rig = changed_since(&format!("{one}{last}"), &now);
+    let old = format!("  items = read(path)\n{end}{last}");
+    let answer = rig.edit(&old, &old.replace("store(items)", "store(items, 2)"));
+    let bytes = rig.bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(!text.contains(&added.replace("store(items)", "store(items, 2)")), "{}", answer.text);
+}
