@@ -94,9 +94,9 @@ const TEX: &[&str] =
 /// Words that open a block without naming anything.
 const CONTROL: &[&str] = &[
     "if", "for", "while", "switch", "catch", "match", "with", "return", "using", "lock", "when", "until",
-    "unless", "else", "elif", "elsif", "do", "try", "finally", "loop", "unsafe", "async", "move", "case",
-    "default", "begin", "rescue", "ensure", "select", "go", "defer", "foreach", "guard", "repeat", "let",
-    "where",
+    "unless", "else", "elif", "elsif", "elseif", "do", "try", "except", "finally", "loop", "unsafe", "async",
+    "await", "move", "case", "default", "begin", "rescue", "ensure", "select", "go", "defer", "foreach",
+    "guard", "repeat", "let", "where",
 ];
 
 /// Whether a line names an item.
@@ -240,7 +240,7 @@ pub(super) fn block_name(line: &str) -> Option<String> {
             .collect()
     };
     let named = match line.split_once(" = ") {
-        _ if is_comment(line) => return None,
+        _ if is_comment(line) || is_anonymous_function(line) => return None,
         // A tag is known by its name and what identifies it.
         _ if line.starts_with('<') && line.contains('=') => {
             let id = ["id=", "name=", "key="].iter().find_map(|key| line.split_once(key));
@@ -253,6 +253,14 @@ pub(super) fn block_name(line: &str) -> Option<String> {
     // `let load x =` names something.
     let is_control = named.first().is_some_and(|first| first != "let" && CONTROL.contains(&first.as_str()));
     (!named.is_empty() && !is_control).then(|| named.join(" "))
+}
+
+/// Whether a line opens a function without a name, whose parameters are not a name either: `(a, b) => {`, `function (a) {`,
+/// `|a| {`.
+fn is_anonymous_function(line: &str) -> bool {
+    let parameters = line.strip_prefix("function").map_or(line, str::trim_start);
+    let is_arrow = line.starts_with('(') && line.contains("=>");
+    is_arrow || (parameters.starts_with(['(', '|']) && line.ends_with('{'))
 }
 
 /// Whether two lines name different blocks.
@@ -299,11 +307,12 @@ fn declared_function(line: &str) -> Option<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let name = head.rsplit(|c: char| !is_word(c)).next().filter(|name| !name.is_empty())?;
     let before = head[..head.len() - name.len()].trim();
-    // A shell function has no parameters; any other call without a type before it is a statement.
-    let typed = before
-        .split_whitespace()
-        .next()
-        .is_some_and(|word| !CONTROL.contains(&word) && !word.contains(['.', '=']));
+    // A shell function has no parameters; any other call without a type before it is a statement, and one after an operator
+    // is part of an expression: `? f(a)`, `a = f(b)`.
+    let typed = before.split_whitespace().next().is_some_and(|word| {
+        let is_type = word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '~' | '@' | '['));
+        is_type && !CONTROL.contains(&word) && !word.contains('.') && !before.contains('=')
+    });
     let is_shell = before.is_empty() && (line.ends_with("()") || line.ends_with(" ( )"));
     ((typed || is_shell) && !CONTROL.contains(&name)).then_some(name)
 }
@@ -325,9 +334,9 @@ fn opened_name(line: &str) -> Option<&str> {
         return Some(head);
     }
     if let Some(key) = head.strip_suffix([':', '=']).map(str::trim_end) {
-        return key.rsplit(' ').next().filter(|key| key.chars().all(is_name));
+        return assigned_name(key).filter(|key| key.chars().all(is_name));
     }
-    let assigned = head.split_once(" = ").map(|(name, _)| name).and_then(|name| name.rsplit(' ').next());
+    let assigned = head.split_once(" = ").and_then(|(target, _)| assigned_name(target));
     let called = head.split_once('(').map(|(name, _)| name.trim_end());
     let called = called.and_then(|name| name.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next());
     let named = assigned.or(called).filter(|name| !name.is_empty() && !CONTROL.contains(name));
@@ -335,6 +344,12 @@ fn opened_name(line: &str) -> Option<&str> {
     let is_plain = !head.contains(['(', '=', '}', '|']) && head.starts_with(char::is_alphabetic);
     let first = head.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
     named.or_else(|| Some(head).filter(|_| is_plain && !CONTROL.contains(&first)))
+}
+
+/// The name in what a value is assigned to: `const a`, `let a: A`.
+fn assigned_name(target: &str) -> Option<&str> {
+    let untyped = target.split_once(": ").map_or(target, |(name, _)| name);
+    untyped.rsplit(' ').next()
 }
 
 /// The name of a block with a text for a name: `it("works", () => {`, `test "works" do`, `task :build do`.
@@ -375,8 +390,11 @@ pub(super) fn is_comment(line: &str) -> bool {
     const CODE: &[&str] =
         &["#[", "#!", "#include", "#define", "#if", "#el", "#end", "#pragma", "#undef", "--flag"];
     let line = line.trim();
+    // `#menu a {` is a rule of a style sheet.
+    let is_rule = || line.ends_with('{') && line[1..].starts_with(char::is_alphabetic);
     let marked = MARKERS.iter().any(|marker| line.starts_with(marker))
-        && !CODE.iter().any(|code| line.starts_with(code));
+        && !CODE.iter().any(|code| line.starts_with(code))
+        && !(line.starts_with('#') && is_rule());
     marked && !(line.starts_with('*') && line[1..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
@@ -410,7 +428,11 @@ mod tests {
     #[case("(defun load-file (name)", Some("load-file"))]
     #[case("CREATE TABLE users (", Some("users"))]
     #[case("const add = (a) => {", Some("add"))]
+    #[case("const settings: Settings = {", Some("settings"))]
+    #[case("let settings = {", Some("settings"))]
+    #[case("export const load: Loader<A> = async (a) => {", Some("load"))]
     #[case(".menu {", Some(".menu"))]
+    #[case("#menu h2 {", Some("#menu h2"))]
     #[case("\"dev\": {", Some("\"dev\""))]
     #[case("staging:", Some("staging"))]
     #[case("# why this is so", None)]
@@ -421,6 +443,12 @@ mod tests {
     #[case("if (ready) {", None)]
     #[case("return add(a)", None)]
     #[case("foo_add(a);", None)]
+    #[case("? load(a)", None)]
+    #[case("logger = logging.getLogger(name)", None)]
+    #[case("x += add(a)", None)]
+    #[case("&& load(a)", None)]
+    #[case("+ load(a)", None)]
+    #[case("~Store()", Some("Store"))]
     #[case("x = 1", None)]
     #[case("fun String.load(a: Int): Int {", Some("String.load"))]
     #[case("suspend fun load(a: Int) = 1", Some("load"))]
@@ -485,6 +513,11 @@ mod tests {
     #[case("function(load a)", Some("function load"))]
     #[case("total = sum(", Some("total"))]
     #[case("if(ready)", None)]
+    #[case("except ValueError:", None)]
+    #[case("except (KeyError, ValueError) as error:", None)]
+    #[case("(endpoint, args) => (dispatch, state) => {", None)]
+    #[case("function (error, data) {", None)]
+    #[case("|a, b| {", None)]
     #[case("} else {", None)]
     #[case("# why", None)]
     fn names_the_block_that_a_line_encloses(#[case] line: &str, #[case] name: Option<&str>) {
@@ -493,10 +526,10 @@ mod tests {
 
     #[test]
     fn comments_are_not_directives() {
-        for line in ["// a", "# a", "-- a", "* a", "/* a */"] {
+        for line in ["// a", "# a", "-- a", "* a", "/* a */", "# a {", "#a"] {
             assert!(is_comment(line), "{line}");
         }
-        for line in ["#include <a>", "#[test]", "*p = 1", "a // b"] {
+        for line in ["#include <a>", "#[test]", "*p = 1", "a // b", "#menu a {"] {
             assert!(!is_comment(line), "{line}");
         }
     }
