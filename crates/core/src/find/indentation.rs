@@ -386,7 +386,7 @@ fn indent_char_or_space(indent: &str) -> Option<char> {
 }
 
 /// Whether one consists of spaces and the other of tabs.
-fn uses_other_char(a: &str, b: &str) -> bool {
+pub(super) fn uses_other_char(a: &str, b: &str) -> bool {
     matches!((indent_char(a), indent_char(b)), (Some(a), Some(b)) if a != b)
 }
 

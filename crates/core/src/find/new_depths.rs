@@ -17,6 +17,7 @@
 use std::collections::HashMap;
 
 use super::alignment::{Alignment, indent};
+use super::indentation::uses_other_char;
 use super::punctuation::{is_distinctive, line_key};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
@@ -79,7 +80,7 @@ impl RepeatedLines {
             removed.entry(line_key(&row.text)).or_default().push((number, row));
         }
         let mut lines = Self::default();
-        for (number, new) in script.rows.iter().enumerate().filter(|(_, row)| is_distinctive(&row.text)) {
+        for (number, new) in script.rows.iter().enumerate().filter(|(_, row)| !row.blank) {
             let (number, old) = match (new.role, removed.get(&line_key(&new.text)).map(Vec::as_slice)) {
                 (Role::Context, _) => (number, new),
                 (Role::Added, Some(&[(number, old)])) => (number, old),
@@ -87,8 +88,11 @@ impl RepeatedLines {
             };
             let Some(line) = alignment.line(number) else { continue };
             let file = index.snapshot.line(line);
+            let is_distinctive = is_distinctive(&new.text);
             let (old, new, file) = (indent(&old.text), indent(&new.text), indent(&file));
             match () {
+                // A line such as a lone brace may be any other, unless it has spaces where the file has tabs.
+                () if !is_distinctive && !uses_other_char(new, file) => {}
                 () if old == file => lines.like_neither += usize::from(new != file),
                 () if new == file => lines.like_file += 1,
                 () if new == old => lines.like_old += 1,

@@ -67,8 +67,11 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
         (old.lines().map(str::trim).collect(), new.lines().map(str::trim).collect());
     // An empty body may become another empty body: `pass` and `...` mean the same in Python.
     let says_something = |line: &&str| !line.is_empty() && *line != "pass" && !is_dots(line);
+    // Dots that both texts have are an elision, whichever lines a diff pairs them with.
+    let count = |lines: &[&str], dots: &str| lines.iter().filter(|line| **line == dots).count();
+    let is_added = |dots: &&&str| is_dots(dots) && count(&new, dots) > count(&old, dots);
     diff_line_slices(&old, &new).into_iter().find_map(|(removed, added)| {
-        let dots = new[added].iter().find(|line| is_dots(line))?;
+        let dots = new[added].iter().find(is_added)?;
         old[removed].iter().any(says_something).then(|| (*dots).to_owned())
     })
 }
@@ -163,7 +166,10 @@ fn is_dots(line: &str) -> bool {
     if !is_comment && line.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
         return false;
     }
-    let body = line.trim_matches(MARKERS).trim_matches(['"', '\'', ' ', '>', '<']);
+    let comment = line.trim_matches(MARKERS);
+    // `// "... other than the first` quotes a text from its middle on.
+    let is_quotation = comment.starts_with('"') && !comment.ends_with('"');
+    let body = comment.trim_matches(['"', '\'', ' ', '>', '<']);
     let dots: String = body.chars().filter(|c| *c != ' ').collect();
     let bare = body.trim_matches(['.', '…', ' ']).to_lowercase();
     let starts = dots.starts_with("...") || dots.starts_with('…');
@@ -176,6 +182,7 @@ fn is_dots(line: &str) -> bool {
                 || (starts && ends)
                 || says_only_that_code_is_left_out(&bare)
                 || (starts
+                    && !is_quotation
                     && line.chars().count() <= MAX_CHARACTERS
                     && words().any(|word| AFTER_DOTS.contains(&word)))))
 }
@@ -311,6 +318,10 @@ mod tests {
             // The dots are in both, they replace nothing, or they replace a body that is empty.
             assert!(!refused(&format!("a()\n{dots}\nc()\n"), &format!("a()\n{dots}\nd()\n")), "{dots}");
             assert!(!refused("a()\nb()\n", &format!("a()\n{dots}\nb()\n")), "{dots}");
+            // A diff pairs the first `b()` with the second one.
+            let (old, new) = (format!("a()\n{dots}\nb()\nc()\n"), format!("a()\nb()\n{dots}\nb()\nd()\n"));
+            assert!(!refused(&old, &new), "{dots}");
+            assert!(refused(&old, &format!("{new}{dots}\n")), "{dots}");
             assert!(!refused("def f():\n    pass\n", &format!("def f():\n    {dots}\n")), "{dots}");
         }
         assert!(!refused("a()\nb()\n", "a(...)\n# see ...\n"));
@@ -324,6 +335,13 @@ mod tests {
         let text = "let a = 1;\n\t// b\n\n  pass  # ...\npassword\r\n\u{a0}...\r\n9\n...";
         let lines: Vec<&str> = suspicious_lines(text).collect();
         assert_eq!(lines, ["// b", "pass  # ...", "password", "...", "..."]);
+    }
+
+    #[test]
+    fn a_quotation_that_starts_in_the_middle_of_a_sentence_is_no_placeholder() {
+        assert!(!is_dots("// \"... other than an initial message"));
+        assert!(is_dots("// \"... other lines\""));
+        assert!(is_dots("// ... other lines"));
     }
 
     #[test]

@@ -145,3 +145,17 @@ fn an_unwrapped_line_of_a_shifted_text_is_refused() {
     let file = "def run():\n    if ready:\n        first_call()\n    return done\n";
     refused(file, "        if ready:\n            first_call()", "        first_call()", "no_match");
 }
+
+/// Only the first line lost its indentation, the new text has it, and all others have spaces for the file's tabs.
+#[test]
+fn one_line_that_is_right_does_not_make_spaces_right_in_a_file_with_tabs() {
+    let file = "a {\n\t&.label {\n\t\tmax-width: calc(one - two - three);\n\t}\n}\n";
+    let old = "max-width: calc(one - two - three);\n    }\n}\n";
+    let new =
+        "\t\tmax-width: calc(one - two - three);\n    }\n\n    &.wide {\n        flex-grow: 1;\n    }\n}\n";
+    let rig = crate::rig::Rig::new(file);
+    let answer = rig.edit(old, new);
+    let bytes = rig.bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.lines().all(|line| !line.starts_with("    ")), "{}\n{text}", answer.text);
+}
