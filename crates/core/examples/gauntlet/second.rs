@@ -60,8 +60,8 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
 fn copied(case: &Value, report: &Report) -> Option<Value> {
     let lines: Vec<&str> = case["before"].as_str()?.split('\n').collect();
     retried(case, report, |failure, edit| {
-        let says_so =
-            ["as they are in the file", "as the file has it"].iter().any(|s| failure.hint.contains(s));
+        let orders = ["as they are in the file", "as the file has it"];
+        let says_so = orders.iter().any(|order| failure.hint.contains(order));
         if !says_so || failure.read.len() > 1 || failure.resend.is_some() || failure.resend_edit.is_some() {
             return None;
         }
@@ -96,8 +96,8 @@ struct MeantEdit {
 }
 
 impl MeantEdit {
-    /// Replaces the line that an answer shows, with its whitespace visible and perhaps truncated. `None` if it is not there, or
-    /// only part of a line is shown, such as a number of blank lines.
+    /// Replaces the line that an answer shows, with its whitespace visible and perhaps truncated. `None` if it is not there once, in
+    /// either text, or only part of a line is shown, such as a number of blank lines.
     fn copy_line(&mut self, shown: &str, file: &str) -> Option<()> {
         let shown = shown.replace('→', "\t");
         let shown = shown.trim_matches(|c: char| c == '·' || c.is_whitespace());
@@ -105,7 +105,12 @@ impl MeantEdit {
             Some(start) => line.trim().starts_with(start),
             None => line.trim() == shown,
         };
-        let sent = self.old.split('\n').find(is_meant).filter(|_| !shown.is_empty())?.to_owned();
+        let mut meant = self.old.split('\n').filter(is_meant);
+        let (Some(sent), None, false) = (meant.next(), meant.next(), shown.is_empty()) else { return None };
+        if self.new.split('\n').filter(|line| *line == sent).count() > 1 {
+            return None;
+        }
+        let sent = sent.to_owned();
         for text in [&mut self.old, &mut self.new] {
             let lines = text.split('\n').map(|line| if line == sent { file } else { line });
             *text = lines.collect::<Vec<_>>().join("\n");

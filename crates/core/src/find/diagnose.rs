@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use super::alignment::{Alignment, Difference};
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places};
+use super::elision::is_elision;
 use super::file_text::FileText;
 use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
 use super::limits::{
@@ -19,7 +20,7 @@ use super::offer::{Offers, encloses_change};
 use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
-use super::request::SearchRequest;
+use super::request::{Reading, SearchRequest};
 use super::script::{Role, Script};
 use super::search::find_only;
 use super::search_index::SearchIndex;
@@ -58,36 +59,43 @@ impl Diagnoser<'_, '_> {
                 near = NearMatches::by_case(line, snapshot);
             }
         }
+        let overlaps = |place: Lines, lines: Lines| {
+            lines.start < place.start + place.count && place.start < lines.start + lines.count
+        };
         if let Some(place) = find_applied(&old, &new, snapshot)
-            && near.candidates.iter().map(|candidate| candidate.lines).all(|lines| {
-                lines.start < place.start + place.count && place.start < lines.start + lines.count
-            })
+            && near.rivals().all(|rival| overlaps(place, rival.lines))
         {
             return Diagnosis::new(Cause::AlreadyApplied, vec![candidate(place, snapshot)]);
         }
         let is_close = near.cause.is_some();
+        let is_undecided = !near.is_decided && near.rivals().nth(1).is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
         diagnosis.mismatch = Some(self.first_mismatch(near.mismatch));
         // With several places that are about as close, a hint to choose one invites a guess.
-        if near.is_decided {
-            for candidate in &mut diagnosis.candidates {
-                candidate.choosable = offers.is_choosable(candidate.lines);
-            }
+        if near.is_decided
+            && let Some(first) = diagnosis.candidates.first_mut()
+        {
+            first.choosable = offers.is_choosable(first.lines);
         }
         if is_close && near.is_decided {
             diagnosis = offers.with_resend(diagnosis);
-            // Only what could be applied there is offered in full.
-            let is_choosable = diagnosis.candidates.first().is_some_and(|first| first.choosable);
-            diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_choosable);
+            // Offered in full is only what could be applied there if the lines to be removed were right.
+            let is_possible = |first: &Candidate| first.choosable || offers.has_all_context(first.lines);
+            let is_offered = diagnosis.candidates.first().is_some_and(is_possible);
+            diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_offered);
         }
-        diagnosis.with_lines_to_read(&near.read, snapshot)
+        // A line of dots is like no line of the file, so the differences say little about where it belongs.
+        if !diagnosis.offers_something() && self.request.as_meant().rows.iter().any(is_elision) {
+            diagnosis.cause = Cause::NotFound;
+        }
+        Diagnosis { is_undecided, ..diagnosis.with_lines_to_read(&near.read, snapshot) }
     }
 
     /// Places with the most lines of the request, the one to offer first.
     fn near_lines(&self) -> NearMatches {
         let mut near = NearMatches::default();
         let Some(index) = self.file.index() else { return near };
-        let script = self.request.as_sent();
+        let script = self.request.as_meant();
         let mut closest = closest_places(script, &index);
         let Some(best) = closest.first().map(|place| place.similarity) else { return near };
         let lines = script.anchors().count() as f64;
@@ -98,6 +106,7 @@ impl Diagnoser<'_, '_> {
             closest[..=chosen.at].rotate_right(1);
         }
         let named = if chosen.is_some() { 1 } else { rivals };
+        near.rivals = Some(named);
         closest.truncate(MAX_CANDIDATES);
         for (n, place) in closest.into_iter().enumerate() {
             let ClosePlace { alignment, similarity, other_name, is_other_block, .. } = place;
@@ -155,7 +164,7 @@ impl Diagnoser<'_, '_> {
     /// The first line that differs: at the closest place, or else at the stated line.
     fn first_mismatch(&self, near: Option<Mismatch>) -> Mismatch {
         let snapshot = self.file.snapshot;
-        let mut old = self.request.as_sent().rows.iter().filter(|row| row.is_old());
+        let mut old = self.request.as_meant().rows.iter().filter(|row| row.is_old());
         let first = old.clone().next().map_or(String::new(), |row| row.text.clone());
         let at_stated = || {
             let line = self.request.place.line.filter(|&line| line <= snapshot.line_count())?;
@@ -173,6 +182,18 @@ impl Diagnoser<'_, '_> {
             is_removed: false,
         })
     }
+}
+
+/// The reading of a request that resembles the file, if it does not as sent.
+pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> Option<usize> {
+    let index = file.index()?;
+    let is_close = |reading: &Reading| {
+        closest_places(&reading.script, &index).first().is_some_and(|best| best.similarity >= MIN_VERY_CLOSE)
+    };
+    if request.readings.len() < 2 || is_close(&request.readings[0]) {
+        return None;
+    }
+    request.readings.iter().position(is_close)
 }
 
 /// The occurrences of a text that are closest to a range in which it is not, in the order of the file.
@@ -295,6 +316,8 @@ struct NearMatches {
     is_decided: bool,
     /// The places to read if there is nothing to offer.
     read: Vec<Lines>,
+    /// How many candidates are about as close as the first; `None` if that is unknown.
+    rivals: Option<usize>,
 }
 
 /// One of several places that are about as close.
@@ -306,6 +329,11 @@ struct ChosenRival {
 }
 
 impl NearMatches {
+    /// The candidates that are about as close as the first, itself included.
+    fn rivals(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().take(self.rivals.unwrap_or(usize::MAX))
+    }
+
     /// Lines that have a text in another case, those that have nothing else first.
     fn by_case(line: &str, snapshot: &Snapshot) -> Self {
         let folded = line.to_lowercase();
@@ -396,10 +424,12 @@ fn cause_of(
     cause
 }
 
-/// The differences to show, the worst last.
-fn shown_differences(differences: &[Difference]) -> Vec<LineDifference> {
+/// The differences to show, one for each line, the worst last.
+pub(super) fn shown_differences(differences: &[Difference]) -> Vec<LineDifference> {
     let mut list: Vec<&Difference> = differences.iter().filter(|one| one.request != one.file).collect();
     list.sort_by_key(|one| std::cmp::Reverse(one.class));
+    let mut shown = HashSet::new();
+    list.retain(|one| shown.insert((one.line, &one.request)));
     list.truncate(MAX_DIFFERENCES);
     list.iter().rev().map(|&one| one.into()).collect()
 }

@@ -83,6 +83,9 @@ pub struct Diagnosis {
     /// Whether the old text is there as well, because the edit only adds lines.
     #[serde(skip)]
     pub(crate) is_insertion: bool,
+    /// Whether several places are about as close, so that any of them may be meant.
+    #[serde(skip)]
+    pub(super) is_undecided: bool,
 }
 
 /// An earlier version that contains the text of a request.
@@ -233,6 +236,7 @@ impl Diagnosis {
             changed_by: None,
             elsewhere: None,
             is_insertion: false,
+            is_undecided: false,
         }
     }
 
@@ -247,7 +251,7 @@ impl Diagnosis {
     }
 
     /// Whether the caller can follow up without reading anything.
-    fn offers_something(&self) -> bool {
+    pub(super) fn offers_something(&self) -> bool {
         self.resend.is_some() || self.resend_edit.is_some() || self.candidates.iter().any(|one| one.choosable)
     }
 
@@ -380,6 +384,7 @@ impl Diagnosis {
                 format!("Check the path, read the file, and copy {old} from it.")
             }
             Cause::NotFound => format!("Copy {old} exactly from the current file."),
+            Cause::StaleContext if self.is_undecided => format!("Copy {old} from the place that you mean."),
             Cause::Whitespace => format!("Send {old} with the file's whitespace, as shown."),
             Cause::Punctuation => format!("Send {old} with the file's punctuation, as shown."),
             Cause::Transport => format!("Send {old} exactly as it is in the file."),

@@ -15,6 +15,7 @@ use super::limits::{
     EXACT_LINES_PER_GAP, EXACT_LINES_PER_REWRITTEN, EXTRA_LINE_COST, MARGIN, MARGIN_AT_STATED_LINE,
     MAX_GAP_PAIRS, MAX_OFFSET, MAX_REWRITTEN_PARAGRAPHS, MAX_SWAPPED_WORDS, MAX_VOTES,
     MAX_VOTING_OCCURRENCES, MAX_WINDOWS, MIN_LINES, MIN_PINNING_LETTERS, MIN_SCORE, MIN_VERY_CLOSE,
+    RARE_LINE_WEIGHT,
 };
 use super::outline::{self, EnclosingRows};
 use super::punctuation::{is_distinctive, letters, line_key};
@@ -100,6 +101,12 @@ impl Window {
         self.similarities[n] == 1.0
     }
 
+    /// Whether the lines that are paired follow each other.
+    fn is_consecutive(&self) -> bool {
+        let paired: Vec<usize> = self.pairs.iter().copied().flatten().collect();
+        paired.windows(2).all(|two| two[1] == two[0] + 1)
+    }
+
     fn align(&self, anchors: &[Anchor], script: &Script, index: &SearchIndex<'_>) -> Alignment {
         let pairs: Vec<(usize, usize)> = anchors
             .iter()
@@ -156,7 +163,7 @@ pub(super) struct ClosePlace {
     pub(super) is_other_block: bool,
     /// Whether it has a line of the request that the file has nowhere else.
     pub(super) has_only_line: bool,
-    /// Whether it has every line of the request.
+    /// Whether it has every line of the request, with nothing between them.
     pub(super) has_all_lines: bool,
 }
 
@@ -193,7 +200,7 @@ impl ClosePlace {
             has_place_for_additions: additions_have_a_place(window, anchors, script, Neighbours::Both, index),
             other_name: other_names.first().map(|&n| anchors[n].row),
             is_other_block: !other_names.iter().all(is_miswritten),
-            has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)),
+            has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)) && window.is_consecutive(),
             has_only_line: (0..anchors.len()).any(|n| window.is_exact(n) && is_only_line(&anchors[n], index)),
         }
     }
@@ -300,13 +307,18 @@ fn vote_for_starts(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<isize> {
         }
         for &at in list {
             for &offset in offsets {
-                *votes.entry(at as isize - offset as isize).or_default() += 1;
+                *votes.entry(at as isize - offset as isize).or_default() += vote_weight(list.len());
             }
         }
     }
     let mut ranked: Vec<(isize, usize)> = votes.into_iter().collect();
     ranked.sort_by_key(|&(start, votes)| (std::cmp::Reverse(votes), start));
     ranked.into_iter().take(MAX_WINDOWS).map(|(start, _)| start).collect()
+}
+
+/// The weight of a vote by a line that occurs so often: a rare line says more about the place.
+fn vote_weight(occurrences: usize) -> usize {
+    1 + RARE_LINE_WEIGHT / occurrences.max(1)
 }
 
 /// Pairs the anchors with the lines from about `start` on: first the lines that match, then those between them.

@@ -112,7 +112,7 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
 }
 
 /// Whether a row is a line of dots, or a comment that starts with dots.
-fn is_elision(row: &Row) -> bool {
+pub(super) fn is_elision(row: &Row) -> bool {
     let line = line_key(&row.text);
     let comment = COMMENT_MARKERS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim_start);
     match comment {

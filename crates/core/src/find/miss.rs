@@ -1,6 +1,6 @@
 //! Requests without an exact match: found by the ladder and applied, or explained.
 
-use super::diagnose::Diagnoser;
+use super::diagnose::{Diagnoser, closest_reading, shown_differences};
 use super::diagnosis::{Candidate, Cause, Diagnosis, QuotedVersion, candidate};
 use super::error::Reason;
 use super::file_text::FileText;
@@ -63,8 +63,10 @@ impl<'f, 'a> Misses<'f, 'a> {
                     Unmergeable::Elision => Cause::Elision,
                     Unmergeable::Indentation | Unmergeable::AlreadyPresent => Cause::Indentation,
                 };
-                let diagnosis = Diagnosis::at(cause, lines, snapshot);
-                self.not_found(diagnosis.with_lines_to_read(&[lines], snapshot))
+                let differences = Offers { request, file: self.file }.differences_at(lines);
+                let place =
+                    Candidate { differences: shown_differences(&differences), ..candidate(lines, snapshot) };
+                self.not_found(Diagnosis::new(cause, vec![place]).with_lines_to_read(&[lines], snapshot))
             }
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
             Recovery::Found(_) | Recovery::NotFound => self.diagnose(request),
@@ -106,8 +108,10 @@ impl<'f, 'a> Misses<'f, 'a> {
                 self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
             }
             recovery => {
+                let meant = closest_reading(request, self.file).map(|reading| request.meant_as(reading));
+                let request = meant.as_ref().unwrap_or(request);
                 let mut diagnosis = Diagnoser { request, file: self.file }.diagnose(&recovery);
-                diagnosis.mismatch = diagnosis.mismatch.map(|found| found.in_script(request.as_sent()));
+                diagnosis.mismatch = diagnosis.mismatch.map(|found| found.in_script(request.as_meant()));
                 self.not_found(diagnosis)
             }
         }

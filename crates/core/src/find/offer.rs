@@ -4,7 +4,7 @@
 //! removes are there, or have changed into lines like them and the caller is shown both, and every insertion is between
 //! lines that match. A text to send must occur once.
 
-use super::alignment::Alignment;
+use super::alignment::{Alignment, Difference};
 use super::diagnosis::{Candidate, Diagnosis, ResendEdit, candidate};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
@@ -13,6 +13,7 @@ use super::ladder;
 use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE, MIN_WHOLE_LINE};
 use super::merge::{MergePolicy, merge};
 use super::outline::{encloses, row_at_change, rows_around_changes};
+use super::punctuation::line_key;
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
@@ -42,7 +43,7 @@ impl Offers<'_, '_> {
     pub(super) fn with_resend(&self, diagnosis: Diagnosis) -> Diagnosis {
         let Some(candidate) = diagnosis.candidates.first() else { return diagnosis };
         let Some(index) = self.file.index() else { return diagnosis };
-        let script = self.request.as_sent();
+        let script = self.request.as_meant();
         let part = index.within(lines_span(candidate.lines, self.file.snapshot));
         let alignment = match closest_places(script, &part).into_iter().next() {
             Some(place) if is_plausible(&place) => place.alignment,
@@ -62,9 +63,40 @@ impl Offers<'_, '_> {
         self.with_texts(diagnosis, merged.at, &merged.parts)
     }
 
+    /// Whether some lines have all context lines of the request, so that only lines to be removed differ.
+    pub(super) fn has_all_context(&self, lines: Lines) -> bool {
+        let script = self.request.as_meant();
+        let is_all_there = |alignment: &Alignment, part: &SearchIndex<'_>| {
+            let mut context = script.anchors().filter(|(_, row)| row.role == Role::Context);
+            context.all(|(row, text)| {
+                let at = alignment.line(row).and_then(|line| part.position_of_line(line));
+                at.is_some_and(|at| part.has_key(at, &line_key(&text.text)))
+            })
+        };
+        self.aligned_with(lines, is_all_there).unwrap_or(false)
+    }
+
+    /// How the request differs from some lines.
+    pub(super) fn differences_at(&self, lines: Lines) -> Vec<Difference> {
+        let script = self.request.as_meant();
+        self.aligned_with(lines, |alignment, part| alignment.differences(script, part)).unwrap_or_default()
+    }
+
+    /// What can be said about the request aligned with some lines; `None` if they have nothing in common.
+    fn aligned_with<T>(
+        &self,
+        lines: Lines,
+        say: impl FnOnce(&Alignment, &SearchIndex<'_>) -> T,
+    ) -> Option<T> {
+        let index = self.file.index()?;
+        let part = index.within(lines_span(lines, self.file.snapshot));
+        let place = closest_places(self.request.as_meant(), &part).into_iter().next()?;
+        Some(say(&place.alignment, &part))
+    }
+
     /// Whether the request is a single line, and not only part of the given one.
     fn is_whole_line(&self, line: usize) -> bool {
-        let mut anchors = self.request.as_sent().anchors();
+        let mut anchors = self.request.as_meant().anchors();
         let (Some((_, row)), None) = (anchors.next(), anchors.next()) else { return false };
         let (request, file) = (row.text.trim().len(), self.file.snapshot.line(line).trim().len());
         MIN_WHOLE_LINE.is_reached_by(request, file)

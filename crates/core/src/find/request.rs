@@ -10,6 +10,8 @@ use slipstitch_text::Span;
 pub(super) struct SearchRequest {
     /// Its possible readings, fewest repairs first.
     pub(super) readings: Vec<Reading>,
+    /// The reading that a diagnosis is about.
+    meant: usize,
     /// How messages name it: `edit 2`, `Hunk 1`.
     pub(super) name: String,
     pub(super) place: PlaceHint,
@@ -58,7 +60,7 @@ impl SearchRequest {
     /// A request that replaces `old` with `new`, both canonical.
     pub(super) fn of_snippet(name: String, old: &str, new: &str, place: PlaceHint) -> Self {
         let readings = interpretations(old, new).into_iter().map(Reading::of_snippet).collect();
-        Self { readings, name, place }
+        Self { readings, meant: 0, name, place }
     }
 
     /// A request that applies a hunk. `variants` are its readings by the patch parser.
@@ -85,12 +87,12 @@ impl SearchRequest {
                 .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
         }
         readings.sort_by_key(Reading::rank);
-        Self { readings, name, place }
+        Self { readings, meant: 0, name, place }
     }
 
     /// The same request, with other knowledge of its place.
     pub(super) fn at(&self, place: PlaceHint) -> Self {
-        Self { readings: self.readings.clone(), name: self.name.clone(), place }
+        Self { readings: self.readings.clone(), meant: self.meant, name: self.name.clone(), place }
     }
 
     /// Old and new text of the request as sent.
@@ -105,6 +107,16 @@ impl SearchRequest {
     /// The request as it was sent.
     pub(super) fn as_sent(&self) -> &Script {
         &self.readings[0].script
+    }
+
+    /// The request as it is probably meant: as sent, unless it only resembles the file without the damage of its transport.
+    pub(super) fn as_meant(&self) -> &Script {
+        &self.readings[self.meant].script
+    }
+
+    /// The same request, meant as one of its readings.
+    pub(super) fn meant_as(&self, reading: usize) -> Self {
+        Self { meant: reading, ..self.at(self.place) }
     }
 }
 

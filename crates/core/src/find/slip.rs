@@ -48,9 +48,19 @@ pub(super) fn judge_enclosing(request: &str, file: &str, index: &SearchIndex<'_>
     judge_name(request, file, index, if names_differ || is_item { has_swapped_letters } else { is_typo })
 }
 
-/// Whether a line differs from the file's by typos alone, and its words are nowhere else in the file.
+/// Whether a line probably differs from the file's by typos alone, and its words are nowhere else in the file. Enough to show the
+/// caller the line, not to apply anything.
 pub(super) fn is_miswritten(request: &str, file: &str, index: &SearchIndex<'_>) -> bool {
-    !has_known_word(request, file, index) && differs_by(request, file, is_typo)
+    let is_miswritten = |a: &str, b: &str| is_typo(a, b) || differs_by_last_letter(a, b);
+    !has_known_word(request, file, index) && differs_by(request, file, is_miswritten)
+}
+
+/// Whether one word is the other with one more letter at its end: `crates`, `dependencie`.
+fn differs_by_last_letter(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let rest = long.strip_prefix(short).filter(|_| short.chars().count() >= MIN_TYPO_CHARS);
+    let is_letter = |rest: &str| rest.chars().count() == 1 && rest.starts_with(char::is_alphabetic);
+    rest.is_some_and(is_letter)
 }
 
 /// Names differ by one letter too often, so only two swapped letters are a slip there.
@@ -106,7 +116,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether two lines have the same tokens, apart from words that are miswritten in some way.
-fn differs_by(request: &str, file: &str, is_miswritten: fn(&str, &str) -> bool) -> bool {
+fn differs_by(request: &str, file: &str, is_miswritten: impl Fn(&str, &str) -> bool) -> bool {
     let (a, b) = (tokens(request), tokens(file));
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a == b || is_miswritten(a, b))
 }

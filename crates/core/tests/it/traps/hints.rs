@@ -335,3 +335,111 @@ fn the_heading_of_a_block_that_ends_before_the_change_may_have_changed() {
     assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
     assert_eq!(resend(&rig, &answer), file.replace("hander", "handler"));
 }
+
+/// A typo in a line to be replaced, and damage of form in all lines: what to send has neither.
+#[rstest]
+#[case::indented(
+    "\timport {Absolute} from './internal'\n\timport {Negative} from './nuumeric'\n",
+    "\timport {Absolute} from './internal.ts'\n\timport {Negative} from './numeric.ts'\n"
+)]
+#[case::numbered(
+    "1\timport {Absolute} from './internal'\n2\timport {Negative} from './nuumeric'\n3\texport {Subtract}\n",
+    "1\timport {Absolute} from './internal.ts'\n2\timport {Negative} from './numeric.ts'\n3\texport {Subtract}\n"
+)]
+#[case::entities(
+    "import {Absolute} from &#39;./internal&#39;\nimport {Negative} from &#39;./nuumeric&#39;\n",
+    "import {Absolute} from &#39;./internal.ts&#39;\nimport {Negative} from &#39;./numeric.ts&#39;\n"
+)]
+fn a_mistake_of_form_does_not_hide_a_typo(#[case] old: &str, #[case] new: &str) {
+    let file = "import {Absolute} from './internal'\nimport {Negative} from './numeric'\nexport {Subtract}\n";
+    let rig = Rig::new(file);
+    let answer = rig.edit(old, new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(failure(&answer).cause, Some(Cause::ChangedLine), "{}", answer.text);
+    let edit = failure(&answer).resend_edit.clone().unwrap_or_else(|| panic!("{}", answer.text));
+    assert_eq!(rig.edit(&edit.old_text, &edit.new_text).report.status(), Status::Applied);
+    let expected = file.replace("internal'", "internal.ts'").replace("numeric'", "numeric.ts'");
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), expected);
+}
+
+#[test]
+fn a_line_that_differs_in_two_ways_is_shown_once() {
+    let file = "first_line(1)\nsecond_line(2)\nthird_line(3)\n";
+    let answer = Rig::new(file).edit("\tfirst_line(1)\n\tseecond_line(2)\n\tthird_line(3)\n", "\tx()\n");
+    let lines: Vec<usize> = failure(&answer).candidates[0].differences.iter().map(|one| one.line).collect();
+    let distinct: std::collections::BTreeSet<usize> = lines.iter().copied().collect();
+    assert_eq!(lines.len(), distinct.len(), "{}", answer.text);
+}
+
+/// Other places share a few lines with the old text, but are much less like it.
+#[test]
+fn an_applied_edit_is_recognised_beside_places_that_share_a_line() {
+    let block = |name: &str, line: &str| format!("}}\n\nimpl {name} {{\n    /// {line}\n    fn go() {{}}\n");
+    let new = block("PutBack", "Puts `x` in front of the iterator.");
+    let file = format!("fn a() {{\n{}{new}{}", block("Zip", "Zips both."), block("Chain", "Chains both."));
+    let old = block("PutBack", "Puts x in front of the iterator.");
+    let answer = Rig::new(file.as_str()).edit(&old, &new);
+    assert_eq!(answer.report.status(), Status::AlreadyApplied, "{}", answer.text);
+}
+
+#[test]
+fn a_refusal_for_indentation_shows_the_lines_that_are_indented_otherwise() {
+    let file = "* [ ] one thing to check\n* [ ] another thing to check\n* [ ] the last thing to check\n";
+    let old = file.replace("* [ ] the last", "  * [ ] the last");
+    let answer = Rig::new(file).edit(&old, &format!("{old}\n# changes\n- first\n  - detail\n"));
+    assert_eq!(failure(&answer).cause, Some(Cause::Indentation), "{}", answer.text);
+    let lines: Vec<usize> = failure(&answer).candidates[0].differences.iter().map(|one| one.line).collect();
+    assert_eq!(lines, [3], "{}", answer.text);
+}
+
+/// A place with all lines and others between them, and one where a context line has changed: either may be meant.
+#[test]
+fn lines_between_those_of_the_request_do_not_decide_for_a_place() {
+    let check = |last: &str| {
+        format!(
+            "    assert_false(home.can_publish())\n    assert_true(christmas.can_publish())\n    assert_true(unpublished.can_publish())\n{last}"
+        )
+    };
+    let between: String = (0..40).map(|n| format!("    step_{n}()\n")).collect();
+    let file = format!(
+        "def test_one():\n{}{between}\ndef test_two():\n{}{between}    assert_false(home.can_reorder())\n",
+        check("    assert_true(christmas.can_reorder())\n"),
+        check("    extra_step(1)\n    extra_step(2)\n    assert_false(home.can_reorder())\n")
+    );
+    let old = check("    assert_false(home.can_reorder())\n");
+    let new = old.replacen("\n", "\n    assert_false(other.can_publish())\n", 1);
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    let FailureReport { resend, resend_edit, candidates, .. } = failure(&answer);
+    assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+    assert!(candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+}
+
+/// Lines that occur everywhere must not outvote the ones that occur once.
+#[test]
+fn a_rare_line_shows_the_place_among_many_common_ones() {
+    let test = |name: &str| format!("[[test]]\nname = \"{name}\"\nrequired-features = [\"alloc\"]\n\n");
+    let common: String = (0..60).map(|n| test(&format!("common_{n}"))).collect();
+    let file = format!(
+        "{common}[[test]]\nname = \"overflow\"\n\n[[test]]\nname = \"reborrow\"\npath = \"b.rs\"\n\n[[test]]\nname = \"mutable\"\n"
+    );
+    let old = "[[test]]\nname = \"overflow\"\n\n[[test]]\nname = \"reborrow\"\n\n[[test]]\nname = \"immutable\"\nrequired-features = [\"alloc\"]\n";
+    let answer = Rig::new(file.as_str()).edit(old, &old.replacen("\n\n", "\npath = \"o.rs\"\n\n", 1));
+    let first = failure(&answer).candidates[0].lines.start;
+    let line = file.lines().position(|line| line.contains("overflow")).unwrap();
+    assert_eq!(first, line, "{}", answer.text);
+}
+
+#[test]
+fn a_line_of_dots_is_not_a_line_to_copy() {
+    let between: String = (0..40).map(|n| format!(".rule-{n} {{\n    top: {n}px;\n}}\n\n")).collect();
+    let heading = "#filter h2 {\n    font-size: 1rem;\n    padding: 5px;\n    margin: 12px;\n}\n\n";
+    let body = "    padding: 0 15px;\n    margin: 10px;\n    cursor: pointer;\n}\n";
+    let file = format!("{heading}{between}#filter summary {{\n    font-weight: 400;\n{body}");
+    let old = format!("#filter h2 {{\n    /* ... */\n{body}");
+    let rig = Rig::new(file.as_str());
+    let answer = rig.edit(&old, &old.replace("    cursor: pointer;\n", ""));
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(failure(&answer).cause, Some(Cause::NotFound), "{}", answer.text);
+}
