@@ -106,9 +106,8 @@ impl<'f, 'a> Misses<'f, 'a> {
                 self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
             }
             recovery => {
-                let mut diagnosis = Diagnoser { request, file: self.file }.diagnose(&recovery);
-                diagnosis.mismatch = diagnosis.mismatch.map(|found| found.in_script(request.as_sent()));
-                self.not_found(diagnosis)
+                let tolerance = self.rules.tolerance;
+                self.not_found(Diagnoser { request, file: self.file, tolerance }.diagnose(&recovery))
             }
         }
     }
