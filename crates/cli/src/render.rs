@@ -117,7 +117,7 @@ fn write_failure(failure: &FailureReport, several: bool, err: &mut StyledText) {
     }
     if failure.lines.len() > MAX_LINES_IN_MESSAGE {
         let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();
-        let more = if failure.matches.is_some_and(|count| count > lines.len()) { ", …" } else { "" };
+        let more = if failure.has_more_lines() { ", …" } else { "" };
         err.line(format!("  lines {}{more}", lines.join(", ")));
     }
     for candidate in &failure.candidates {

@@ -22,6 +22,7 @@ mod anchors;
 mod attribution;
 mod call;
 mod candidates;
+mod confirm;
 mod edit;
 mod excerpt;
 mod fetch;

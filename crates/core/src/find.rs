@@ -13,6 +13,7 @@ mod applied;
 mod block;
 mod clipboard;
 mod combine;
+mod culprit;
 mod diagnose;
 mod diagnosis;
 mod drift;
@@ -58,6 +59,7 @@ use std::rc::Rc;
 
 pub use diagnosis::{Candidate, Cause, Diagnosis, Landmark, Mismatch, ResendEdit};
 pub use error::{Failure, Reason, ResolveError};
+pub(crate) use error::{describe_overlap, times};
 pub use file_text::EarlierVersions;
 pub(crate) use large::searched_texts;
 pub use outline::enclosing_item;

@@ -243,6 +243,8 @@ pub struct EditRules {
     pub max_file_bytes: Option<u64>,
     /// Whether overwriting a non-empty file is confirmed.
     pub overwrite: OverwriteConsent,
+    /// Whether the caller confirms what a guard refuses.
+    pub confirmation: Confirmation,
     /// What to do with an edit whose old text is absent and whose new text is already there.
     pub if_already_applied: IfAlreadyApplied,
     /// The number of context lines in diffs.
@@ -270,6 +272,7 @@ impl EditRules {
         shrink: Shrink::Guarded,
         max_file_bytes: None,
         overwrite: OverwriteConsent::Given,
+        confirmation: Confirmation::Unused,
         if_already_applied: IfAlreadyApplied::Succeed,
         context: 3,
         newline: NewlineStyle::Nearby,
@@ -320,6 +323,17 @@ pub enum OverwriteConsent {
     Lacking,
 }
 
+/// Whether the caller confirms a change that a guard refuses without a confirmation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    /// Nothing can be confirmed.
+    Unused,
+    /// The next call can confirm it; the refusal shows the change.
+    Awaited,
+    /// The call confirms it. That counts if the session was shown the change before.
+    Sent,
+}
+
 /// The line ending of new lines in a file with mixed line endings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewlineStyle {
@@ -366,14 +380,12 @@ pub enum OmittedNewline {
 pub enum Shrink {
     /// Edits that leave less than a third of the file are refused.
     Guarded,
-    /// Edits are refused beyond the dialect's own limits; if they can be confirmed, the refusal shows what the edit would do.
+    /// Edits are refused beyond the dialect's own limits.
     Limited {
         /// The guard applies to files with at least this many lines.
         from_lines: usize,
         /// An edit that leaves less than one in this many lines is refused.
         to_one_in: NonZeroUsize,
-        /// Whether the caller can confirm such an edit.
-        confirmable: bool,
     },
     /// Any shrinking edit is allowed.
     Allowed,

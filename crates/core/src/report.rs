@@ -179,12 +179,12 @@ pub struct FailureReport {
     /// The line of each match, if there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
-    /// The number of matches, including overlapping ones.
+    /// The number of matches. One that overlaps the match before it is not counted, so `aa` has one match in `aaa`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<usize>,
-    /// The number of matches that do not overlap.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matches_apart: Option<usize>,
+    /// The number of matches that were not counted, because they overlap others.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub overlapping: usize,
     /// The closest places.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
@@ -200,7 +200,7 @@ pub struct FailureReport {
     /// Who changed the text that was quoted from an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<crate::ports::versions::ChangedBy>,
-    /// The first line at which a hunk does not match.
+    /// The line because of which a hunk does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// That line according to the hunk.

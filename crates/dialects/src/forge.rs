@@ -63,7 +63,7 @@ const EDIT: Tool = Tool {
     about: "Replaces text in one file and preserves its line endings. Snippet mode: `old_snippet`, which must occur exactly \
             once, is replaced with `new_snippet`; `match_hint` limits the search to a range of lines. Line mode: \
             `start_line` to `end_line` are replaced with `new_content`. The answer's `status` is ok, no_match, \
-            stale_file or error; unless it is ok, the file is unchanged.",
+            stale_file, error, or pending if a person must approve the edit; unless it is ok, the file is unchanged.",
     effect: Effect::Edits,
     empty_is_value: &["new_snippet", "new_content"],
     example: r#"{"path": "src/main.rs", "old_snippet": "let retries = 3;", "new_snippet": "let retries = 5;", "match_hint": {"start_line": 10, "end_line": 40}}"#,
@@ -320,6 +320,10 @@ fn is_by_lines(call: &Value) -> bool {
 }
 
 fn status(report: &Report, by_lines: bool) -> &'static str {
+    // The document's tool runs after the approval, so its four values have none for an edit that waits for it.
+    if report.status() == Status::Pending {
+        return "pending";
+    }
     let Some(topic) = report.outcome.topic() else { return "ok" };
     match topic {
         Topic::NoMatch => "no_match",

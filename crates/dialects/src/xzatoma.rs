@@ -11,8 +11,8 @@ use slipstitch_core::outcome::{Invalid, Status, Topic};
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent, Plan, Run,
-    Separator, Shrink, Which,
+    Confirmation, EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent,
+    Plan, Run, Separator, Shrink, Which,
 };
 use slipstitch_core::report::{Report, truncate_diff};
 use slipstitch_core::settings::WithoutOldText;
@@ -88,6 +88,9 @@ enum Mode {
     Append,
 }
 
+/// For a confirmation that was sent before the diff was shown.
+const SEND_AGAIN: &str = "If the diff is what the user wants, send the same call again.";
+
 const NEEDS_OLD_TEXT: &str = "edit mode requires old_text parameter. To append to file, use 'append' mode. \
                               To replace entire file, use 'overwrite' mode explicitly.";
 
@@ -102,26 +105,27 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         && settings.edit_without_old_text == WithoutOldText::Overwrite;
     let mode = if falls_back { Mode::Overwrite } else { fields.mode };
     // The fallback is the way in which files got lost, so it always needs a confirmation.
-    let unconfirmed = (settings.confirm_overwrite || falls_back) && fields.confirm_overwrite != Some(true);
-    if unconfirmed && mode == Mode::Overwrite && run == Run::Dry {
+    let asks_overwrite = settings.confirm_overwrite || falls_back;
+    let confirmation = match mode {
+        Mode::Overwrite if asks_overwrite => confirmation(fields.confirm_overwrite),
+        Mode::Edit if settings.confirm_reduction => confirmation(fields.confirm_reduction),
+        Mode::Create | Mode::Append | Mode::Overwrite | Mode::Edit => Confirmation::Unused,
+    };
+    if mode == Mode::Overwrite && confirmation == Confirmation::Awaited && run == Run::Dry {
         warnings.push("to write this, send confirm_overwrite: true".into());
     }
     if falls_back {
         warnings.push(FALLBACK_WARNING.into());
     }
-    let confirms_reduction = settings.confirm_reduction && fields.confirm_reduction == Some(true);
     let rules = EditRules {
         max_file_bytes: Some(settings.max_file_size),
-        shrink: match confirms_reduction {
-            true => Shrink::Allowed,
-            false => Shrink::Limited {
-                from_lines: settings.reduction_from_lines,
-                to_one_in: settings.reduction_to_one_in,
-                confirmable: settings.confirm_reduction,
-            },
+        shrink: Shrink::Limited {
+            from_lines: settings.reduction_from_lines,
+            to_one_in: settings.reduction_to_one_in,
         },
+        confirmation,
         // A preview writes nothing, and users should see it before they confirm.
-        overwrite: match unconfirmed && run == Run::Real {
+        overwrite: match asks_overwrite && run == Run::Real {
             true => OverwriteConsent::Lacking,
             false => OverwriteConsent::Given,
         },
@@ -134,6 +138,10 @@ fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
         warnings,
         ..EditPlan::new(vec![FilePlan { path, version: None, operations: vec![operation] }], rules)
     }))
+}
+
+fn confirmation(sent: Option<bool>) -> Confirmation {
+    if sent == Some(true) { Confirmation::Sent } else { Confirmation::Awaited }
 }
 
 const FALLBACK_WARNING: &str = "edit mode without old_text replaces the entire file; this fallback will be removed. \
@@ -244,7 +252,7 @@ fn refusal(input: &RenderInput<'_>) -> String {
     let report = input.report;
     let path = input.argument("path");
     if let Some(refusal) = &report.refusal
-        && let Some(text) = guard_refusal(refusal, path, mode(input), report.diff.is_some())
+        && let Some(text) = guard_refusal(refusal, input)
     {
         let Some(diff) = &report.diff else { return text };
         return format!(
@@ -275,10 +283,13 @@ fn refusal(input: &RenderInput<'_>) -> String {
             failure.describe_candidates("\n", "new content")
         ),
         (Topic::Ambiguous, Some(failure)) => format!(
-            "The specified old_text matches {} locations (must be unique).\n\
+            "The specified old_text matches {} (must be unique).\n\
              Searched for: {}\n\
              Hint: Include more surrounding context to make the match unique.{}",
-            failure.match_count(),
+            match failure.matches.unwrap_or_default() {
+                1 => format!("1 location{}", failure.describe_overlap()),
+                count => format!("{count} locations"),
+            },
             input.argument("old_text"),
             failure.list_match_lines()
         ),
@@ -314,25 +325,36 @@ fn file_not_found(mode: Mode, path: &str) -> String {
 }
 
 /// The document's text for a guard's refusal. Only a change that can be confirmed comes with its diff.
-fn guard_refusal(refusal: &Refusal, path: &str, mode: Mode, confirmable: bool) -> Option<String> {
+fn guard_refusal(refusal: &Refusal, input: &RenderInput<'_>) -> Option<String> {
+    let path = input.argument("path");
+    let is_sent = |name: &str| input.call[name] == true;
     Some(match refusal {
         Refusal::Shrinks { before, after, .. } => format!(
             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
              This suggests the edit may be replacing too much content.\n\
              If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
              Otherwise, review your old_text parameter to ensure it's specific enough.{}",
-            if confirmable {
-                "\nIf the diff is what the user wants, send the call again with confirm_reduction: true."
-            } else {
-                ""
+            match input.report.diff.is_some() {
+                true if is_sent("confirm_reduction") => format!("\n{SEND_AGAIN}"),
+                true =>
+                    "\nIf the diff is what the user wants, send the call again with confirm_reduction: true."
+                        .into(),
+                false => String::new(),
             }
         ),
         Refusal::FileTooLarge { size, max, .. } => {
             format!("Resulting content size {size} bytes exceeds maximum {max} bytes")
         }
-        Refusal::Unconfirmed { .. } if mode == Mode::Edit => {
-            format!("{NEEDS_OLD_TEXT}\nHint: To replace the entire file, send confirm_overwrite: true.")
-        }
+        Refusal::Unconfirmed { .. } if mode(input) == Mode::Edit => match is_sent("confirm_overwrite") {
+            true => format!("{NEEDS_OLD_TEXT}\nHint: This would replace the entire file. {SEND_AGAIN}"),
+            false => {
+                format!("{NEEDS_OLD_TEXT}\nHint: To replace the entire file, send confirm_overwrite: true.")
+            }
+        },
+        Refusal::Unconfirmed { .. } if is_sent("confirm_overwrite") => format!(
+            "overwrite mode shows the diff before it is confirmed: {path} has content that would be replaced completely.\n\
+             Hint: Use 'edit' or 'append' mode to keep it. {SEND_AGAIN}"
+        ),
         Refusal::Unconfirmed { .. } => format!(
             "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely.\n\
              Hint: Use 'edit' or 'append' mode to keep it. To replace all of it, send confirm_overwrite: true."

@@ -1,13 +1,14 @@
 //! Queries and updates the running Emacs servers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::lisp;
-use crate::locations::{Server, ServerLocations};
+use crate::locations::{Found, Server, ServerLocations};
 use crate::lock_file::{self, LockState, RealFolders};
 use crate::protocol::{self, AskError};
+use crate::running;
 
 /// The Emacs servers of this user.
 ///
@@ -25,7 +26,7 @@ pub struct Emacs {
 pub struct ServerStatus {
     /// How messages name it.
     pub name: String,
-    /// Its socket or server file.
+    /// Its socket or server file; for an Emacs without a server, its working folder.
     pub path: String,
     /// Whether it answered.
     pub state: ServerState,
@@ -49,6 +50,8 @@ pub enum ServerState {
     Silent,
     /// It cannot be asked, and why.
     Failed(String),
+    /// A running Emacs has no server that could be asked.
+    NoServer,
 }
 
 /// Who has unsaved changes of a file.
@@ -114,7 +117,8 @@ impl Emacs {
 
     /// Every server that was found, and whether it answers.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        let answers = self.ask_all(lisp::status());
+        let Found { servers, without_server } = self.search();
+        let answers = self.ask(servers, lisp::status());
         let status = |(server, answer): (Server, Result<String, AskError>)| ServerStatus {
             name: server.describe(),
             path: server.path.display().to_string(),
@@ -126,13 +130,29 @@ impl Emacs {
                 Err(AskError::Failed(reason)) => ServerState::Failed(reason),
             },
         };
-        answers.into_iter().map(status).collect()
+        let unasked = without_server.into_iter().map(|program| ServerStatus {
+            name: running::describe(&program),
+            path: program.folder.unwrap_or_default().display().to_string(),
+            state: ServerState::NoServer,
+        });
+        answers.into_iter().map(status).chain(unasked).collect()
+    }
+
+    fn search(&self) -> Found {
+        self.locations.search(self.server.as_deref())
     }
 
     /// Finds out whether one of the files has unsaved changes, from the servers and from lock files. `shown` has the files' names
     /// for messages.
     pub(crate) fn survey(&self, names: &[String], shown: &[String]) -> Survey {
-        let servers = self.locations.servers(self.server.as_deref());
+        let Found { servers, without_server } = self.search();
+        let mut folders = RealFolders::default();
+        let real: Vec<Option<PathBuf>> =
+            names.iter().map(|name| folders.real_path(Path::new(name))).collect();
+        let seems_open =
+            |program: &_| real.iter().flatten().any(|file| running::seems_to_have_open(program, file));
+        // What another Emacs does elsewhere is not worth a word.
+        let is_relevant = |server: &Server| server.program.as_ref().is_none_or(seems_open);
         let mut survey = Survey { has_servers: !servers.is_empty(), ..Survey::default() };
         let answers = match survey.has_servers {
             true => self.ask(servers, &lisp::find_unsaved(names)),
@@ -149,6 +169,9 @@ impl Emacs {
                     _ => {}
                 },
                 Err(AskError::NotRunning) => {}
+                Err(AskError::Silent | AskError::Failed(_)) if !is_relevant(&server) => {
+                    survey.silent.push(server)
+                }
                 Err(AskError::Silent) => {
                     let limit = self.timeout.as_secs_f32();
                     survey.warnings.push(format!(
@@ -166,11 +189,18 @@ impl Emacs {
                 )),
             }
         }
+        for program in without_server.iter().filter(|program| seems_open(*program)) {
+            survey.warnings.push(format!(
+                "{} has no server that could be asked; if it has {} open, its buffer may have unsaved changes and show the old \
+                 text (M-x server-start lets it be asked)",
+                running::describe(program),
+                describe_files(shown)
+            ));
+        }
         // After the servers: a lock that appears meanwhile counts.
-        let mut folders = RealFolders::default();
-        for (file, name) in names.iter().enumerate() {
-            if let Some(path) = folders.real_path(Path::new(name)) {
-                self.check_lock(file, &path, &mut survey);
+        for (file, path) in real.iter().enumerate() {
+            if let Some(path) = path {
+                self.check_lock(file, path, &mut survey);
             }
             if survey.unsaved.is_some() {
                 break;
@@ -210,11 +240,8 @@ impl Emacs {
         }
         let moves: Vec<(String, String)> = moved.names.iter().cloned().zip(effects.targets()).collect();
         let expression = lisp::follow(&remaining.names, &moves, &deleted.names);
-        let (silent, others): (Vec<Server>, Vec<Server>) = self
-            .locations
-            .servers(self.server.as_deref())
-            .into_iter()
-            .partition(|server| silent.contains(server));
+        let (silent, others): (Vec<Server>, Vec<Server>) =
+            self.search().servers.into_iter().partition(|server| silent.contains(server));
         for server in silent {
             // The answer already says that this one was not asked.
             let _ = protocol::evaluate_later(&server, &expression, Instant::now() + self.timeout);
@@ -242,10 +269,6 @@ impl Emacs {
             }
         }
         warnings
-    }
-
-    fn ask_all(&self, expression: &str) -> Vec<(Server, Result<String, AskError>)> {
-        self.ask(self.locations.servers(self.server.as_deref()), expression)
     }
 
     /// Asks servers at the same time, so that one that does not answer costs no other its time.
@@ -338,6 +361,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+    use crate::locations::Processes;
 
     fn emacs(folder: &Path) -> Emacs {
         let locations = ServerLocations {
@@ -345,6 +369,7 @@ mod tests {
             socket_folders: vec![folder.to_owned()],
             file_folders: Vec::new(),
             user: slipstitch_platform::process::user(),
+            processes: Processes::Ignored,
         };
         Emacs::new(None, locations)
     }

@@ -2,16 +2,17 @@
 //!
 //! [`Synced`] wraps any [`Workspace`](slipstitch_core::ports::workspace::Workspace). A change to a file with unsaved changes in an
 //! editor is refused; other buffers are reloaded after the change. The supported editor is [`Emacs`]: every server of the user is
-//! asked, and the lock files that Emacs leaves beside a modified file are heeded.
+//! asked, wherever the system shows one, and the lock files that Emacs leaves beside a modified file are heeded.
 
 mod emacs;
 mod lisp;
 mod locations;
 mod lock_file;
 mod protocol;
+mod running;
 mod synced;
 
 pub use emacs::{Emacs, ServerState, ServerStatus};
-pub use locations::ServerLocations;
+pub use locations::{Processes, ServerLocations};
 pub use protocol::finish_reloads;
 pub use synced::Synced;

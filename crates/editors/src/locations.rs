@@ -2,6 +2,7 @@
 //!
 //! A server listens on a socket, or on a TCP port that a server file names together with the key for it. The locations are those of
 //! `emacsclient`, but every server found there counts, not only the one with the default name: any of them may have the file open.
+//! So does the server of a running Emacs that has none there.
 
 use std::collections::HashSet;
 use std::env;
@@ -11,7 +12,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use slipstitch_platform::info::{self, FileKind};
-use slipstitch_platform::process;
+use slipstitch_platform::process::{self, RunningProgram};
+
+use crate::running;
 
 /// The default name of a server.
 const DEFAULT_SERVER: &str = "server";
@@ -33,6 +36,24 @@ pub struct ServerLocations {
     pub file_folders: Vec<PathBuf>,
     /// The user who must own sockets and server files. Anyone can create sockets in a shared folder such as `/tmp`.
     pub user: u32,
+    /// Whether servers are also looked for among the running processes.
+    pub processes: Processes,
+}
+
+/// Whether servers are looked for among the running processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Processes {
+    /// They are, as far as the system tells.
+    Searched,
+    /// They are not.
+    Ignored,
+}
+
+/// The servers that were found, and the Emacs processes that have none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) without_server: Vec<RunningProgram>,
 }
 
 /// A server that may be running.
@@ -43,6 +64,8 @@ pub(crate) struct Server {
     /// Its socket or server file.
     pub(crate) path: PathBuf,
     pub(crate) address: Address,
+    /// The process, for a server that was found by it, in none of the usual places.
+    pub(crate) program: Option<RunningProgram>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +84,14 @@ impl Server {
     pub(crate) fn describe(&self) -> String {
         let tcp = if matches!(self.address, Address::Socket) { "" } else { " over TCP" };
         format!("Emacs (server `{}`{tcp})", self.name)
+    }
+
+    /// Whether this is the server of a process that listens on a TCP port: its server file names the process.
+    fn is_tcp_of(&self, program: &RunningProgram) -> bool {
+        let pid = program.pid.to_string();
+        let names =
+            |text: String| text.lines().next().is_some_and(|line| line.split(' ').nth(1) == Some(&pid));
+        self.address != Address::Socket && fs::read_to_string(&self.path).is_ok_and(names)
     }
 }
 
@@ -83,30 +114,60 @@ impl ServerLocations {
             socket_folders: sockets.chain(older).collect(),
             file_folders: in_home(".emacs.d/server").into_iter().chain(files).collect(),
             user,
+            processes: Processes::Searched,
         }
     }
 
-    /// The servers, those with a given name first. `also` is one more name or path.
-    pub(crate) fn servers(&self, also: Option<&str>) -> Vec<Server> {
+    /// The servers, those with a given name first, and the processes without one. `also` is one more name or path.
+    pub(crate) fn search(&self, also: Option<&str>) -> Found {
         let mut seen = HashSet::new();
-        let mut servers = Vec::new();
+        let mut found = Found::default();
         for path in self.candidate_paths(also) {
-            if servers.len() == MAX_SERVERS {
-                break;
-            }
-            let Ok(found) = info::at(&path) else { continue };
-            if found.owner != self.user || !seen.insert(found.id()) {
+            self.add_server(path, None, &mut seen, &mut found.servers);
+        }
+        if self.processes == Processes::Ignored {
+            return found;
+        }
+        for program in running::find(self.user) {
+            let is_known = |path: &PathBuf| info::at(path).is_ok_and(|info| seen.contains(&info.id()));
+            // Its other sockets, if any, are for something else.
+            if program.sockets.iter().any(is_known) || found.servers.iter().any(|one| one.is_tcp_of(&program))
+            {
                 continue;
             }
-            let address = match found.kind {
-                FileKind::Socket => Address::Socket,
-                FileKind::File => read_server_file(&path),
-                _ => continue,
-            };
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            servers.push(Server { name, path, address });
+            let known = found.servers.len();
+            for path in &program.sockets {
+                self.add_server(path.clone(), Some(&program), &mut seen, &mut found.servers);
+            }
+            if found.servers.len() == known {
+                found.without_server.push(program);
+            }
         }
-        servers
+        found
+    }
+
+    /// Adds the server at a path, if there is one and it belongs to the user.
+    fn add_server(
+        &self,
+        path: PathBuf,
+        program: Option<&RunningProgram>,
+        seen: &mut HashSet<(u64, u64)>,
+        servers: &mut Vec<Server>,
+    ) {
+        if servers.len() == MAX_SERVERS {
+            return;
+        }
+        let Ok(found) = info::at(&path) else { return };
+        if found.owner != self.user || !seen.insert(found.id()) {
+            return;
+        }
+        let address = match found.kind {
+            FileKind::Socket => Address::Socket,
+            FileKind::File => read_server_file(&path),
+            _ => return,
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        servers.push(Server { name, path, address, program: program.cloned() });
     }
 
     /// Where there may be a socket or a server file. A name with a slash is a path.
@@ -179,6 +240,7 @@ mod tests {
             socket_folders: vec![folder.join("run"), folder.join("tmp")],
             file_folders: vec![folder.join("files")],
             user: slipstitch_platform::process::user(),
+            processes: Processes::Ignored,
         }
     }
 
@@ -197,7 +259,7 @@ mod tests {
         fs::write(folder.path().join("run/not-a-socket"), "text").unwrap();
         fs::write(folder.path().join("files/tcp"), "127.0.0.1:9 77\nkey\n").unwrap();
         let locations = locations(folder.path());
-        let found = locations.servers(Some("work"));
+        let found = locations.search(Some("work")).servers;
         assert_eq!(
             names(&found),
             [
@@ -213,9 +275,9 @@ mod tests {
             Address::Tcp { address: "127.0.0.1:9".parse().unwrap(), key: "key".into() }
         );
         let elsewhere = folder.path().join("elsewhere").display().to_string();
-        assert_eq!(locations.servers(Some(&elsewhere))[0].path, Path::new(&elsewhere));
+        assert_eq!(locations.search(Some(&elsewhere)).servers[0].path, Path::new(&elsewhere));
         let other_user = ServerLocations { user: locations.user + 1, ..locations };
-        assert_eq!(other_user.servers(Some(&elsewhere)), []);
+        assert_eq!(other_user.search(Some(&elsewhere)), Found::default());
     }
 
     #[test]
@@ -224,7 +286,7 @@ mod tests {
         fs::create_dir(folder.path().join("run")).unwrap();
         let _listener = UnixListener::bind(folder.path().join("run/a")).unwrap();
         std::os::unix::fs::symlink("a", folder.path().join("run/b")).unwrap();
-        assert_eq!(locations(folder.path()).servers(None).len(), 1);
+        assert_eq!(locations(folder.path()).search(None).servers.len(), 1);
     }
 
     #[test]

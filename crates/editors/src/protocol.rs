@@ -218,7 +218,7 @@ mod tests {
     }
 
     fn on_socket(path: PathBuf) -> Server {
-        Server { name: "test".into(), path, address: Address::Socket }
+        Server { name: "test".into(), path, address: Address::Socket, program: None }
     }
 
     proptest! {

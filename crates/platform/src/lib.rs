@@ -33,6 +33,7 @@ mod windows;
 mod confinement;
 mod file_info;
 mod problems;
+mod running_program;
 
 /// Files in a folder that is held open. None of these functions follows a symlink at the name it is given.
 pub mod files {
@@ -106,10 +107,13 @@ pub mod names {
 pub mod process {
     #[cfg(target_os = "linux")]
     pub use crate::linux::process::*;
+    #[cfg(target_os = "linux")]
+    pub use crate::linux::programs::*;
     #[cfg(target_os = "macos")]
     pub use crate::macos::process::*;
     #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
     pub use crate::portable::process::*;
+    pub use crate::running_program::RunningProgram;
     #[cfg(unix)]
     pub use crate::unix::process::*;
     #[cfg(windows)]

@@ -5,3 +5,4 @@ pub(crate) mod confine;
 #[cfg(not(feature = "portable"))]
 pub(crate) mod files;
 pub(crate) mod process;
+pub(crate) mod programs;

@@ -247,6 +247,9 @@ pub struct Tally {
     pub corrected_after: Vec<Count>,
 }
 
+/// The code of calls that wait for review.
+const PENDING: &str = "pending_review";
+
 /// How often something happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Count {
@@ -354,6 +357,15 @@ impl Tally {
             1 => add_count(&mut self.corrected_after, "1 attempt".into(), 1),
             more => add_count(&mut self.corrected_after, format!("{more} attempts"), 1),
         }
+    }
+
+    /// The share of calls that ended in an error, in percent: refused, invalid or failed. A call that waits for review is none of
+    /// them. `None` if there were no calls.
+    pub fn error_share(&self) -> Option<f64> {
+        let waits = |count: &&Count| count.what.split('/').next() == Some(PENDING);
+        let pending: u64 = self.causes.iter().filter(waits).map(|count| count.count).sum();
+        let errors = (self.refused + self.invalid + self.failed).saturating_sub(pending);
+        (self.calls > 0).then(|| errors as f64 * 100.0 / self.calls as f64)
     }
 
     /// The share of additions to files that used a mode, in percent; `None` if there were none.

@@ -46,6 +46,10 @@ pub(crate) struct Call {
 
 impl Call {
     pub(super) fn run(self, global: &Global) -> CommandResult {
+        Ok(Box::new(self.make(global).unwrap_or_else(|error| self.answer_failure(error))))
+    }
+
+    fn make(&self, global: &Global) -> Result<CallOutput, CommandError> {
         let text = match self.arguments.as_deref() {
             None => "{}".into(),
             Some("-") => input::read_stdin()?,
@@ -61,7 +65,18 @@ impl Call {
         collect_paths(&arguments, &mut paths);
         let mut answer = workspace.call(&self.dialect, &self.tool, arguments);
         consent::add_private_warning(&workspace, &mut answer.report);
-        Ok(Box::new(CallOutput { answer, paths }))
+        Ok(CallOutput { answer, paths, layout: Layout::OneLine })
+    }
+
+    /// The tool's answer to a call that did not reach it, such as one whose arguments are not JSON. The program that makes the
+    /// call reads the answer from stdout, whatever went wrong.
+    fn answer_failure(&self, CommandError { report, layout }: CommandError) -> CallOutput {
+        let dialect = builtin().find(&self.dialect);
+        let answer = match dialect.and_then(|dialect| Some((dialect, dialect.tool(&self.tool)?))) {
+            Some((dialect, tool)) => Answer::rendered(dialect, tool, &Value::Null, *report),
+            None => (*report).into(),
+        };
+        CallOutput { answer, paths: Vec::new(), layout }
     }
 
     /// Whether `text`, which is not valid JSON, is meant as a patch for a tool that takes plain text.
@@ -88,6 +103,7 @@ pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
 struct CallOutput {
     answer: Answer,
     paths: Vec<String>,
+    layout: Layout,
 }
 
 /// Fields that contain paths, besides those with `path` in their name.
@@ -139,11 +155,11 @@ impl CommandOutput for CallOutput {
         let Answer { report, text, .. } = &self.answer;
         // A refusal is an answer too: the program that makes the call reads it, and the exit status tells the rest.
         // Most dialects quote the report's message and hint, and all of them name the file as the call did.
-        let text = match report.hint.as_deref().zip(escape::printable_hint(report, Layout::OneLine)) {
+        let text = match report.hint.as_deref().zip(escape::printable_hint(report, self.layout)) {
             Some((hint, printable)) if hint != printable => text.replace(hint, &printable),
             _ => text.clone(),
         };
-        let text = match escape::printable_message(report, Layout::OneLine) {
+        let text = match escape::printable_message(report, self.layout) {
             printable if printable != report.message => text.replace(&report.message, &printable),
             _ => text,
         };

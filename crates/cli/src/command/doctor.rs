@@ -277,6 +277,11 @@ impl Findings {
                     (Grade::Note, "does not answer; edits rely on its lock files and warn about it".into())
                 }
                 ServerState::Failed(reason) => (Grade::Note, format!("could not be asked: {reason}")),
+                ServerState::NoServer => (
+                    Grade::Note,
+                    "could not be asked: it has no server (M-x server-start); edits rely on its lock files"
+                        .into(),
+                ),
             };
             self.add(name, grade, format!("{state} ({path})"));
         }

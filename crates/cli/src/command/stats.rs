@@ -260,7 +260,9 @@ fn write_reasons(tally: &Tally, out: &mut StyledText) {
         let share = tally.addition_share(what).unwrap_or_default();
         format!("{what} {count} ({share:.0}%)")
     };
+    let errors = tally.error_share().filter(|share| *share > 0.0);
     for (what, counts) in [
+        ("errors", errors.map_or(String::new(), |share| format!("{share:.0}% of the calls"))),
         ("recovered", list(&tally.recovered_by, &plain)),
         ("not applied", list(&tally.causes, &plain)),
         ("modes", list(&tally.modes, &plain)),

@@ -39,6 +39,14 @@ pub struct Answer {
     pub report: Report,
 }
 
+impl Answer {
+    /// A report as a tool's dialect renders it; `call` has the tool's arguments.
+    pub fn rendered(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Self {
+        let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });
+        Self { text: rendered.text, payload: rendered.payload, report }
+    }
+}
+
 impl From<Report> for Answer {
     /// The answer to a call that no dialect can render.
     fn from(report: Report) -> Self {
@@ -183,8 +191,7 @@ impl Engine<'_> {
     pub fn run(&self, planned: Planned, approver: &mut dyn Approver) -> Answer {
         let report = Engine { request: Some(&planned), ..*self }.execute_planned(&planned, approver);
         let Planned { dialect, tool, arguments, .. } = &planned;
-        let rendered = (dialect.render)(&RenderInput { dialect, tool, call: arguments, report: &report });
-        Answer { text: rendered.text, payload: rendered.payload, report }
+        Answer::rendered(dialect, tool, arguments, report)
     }
 
     fn execute_planned(&self, planned: &Planned, approver: &mut dyn Approver) -> Report {

@@ -4,12 +4,13 @@
 use super::Engine;
 use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
+use super::confirm::ShownChange;
 use super::private::{diff_to_keep, is_private, remember};
 use super::report::cancelled;
 use crate::change::ChangeSet;
 use crate::guard::{AcceptError, Accepted, Caller, Checked, Judge, ProposalKind, Refusal};
 use crate::hint::HintPhrases;
-use crate::plan::{ChangeId, ChangeLabels, EditPlan, EditRules, Run, Shrink};
+use crate::plan::{ChangeId, ChangeLabels, Confirmation, EditPlan, EditRules, Run};
 use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes, StoredProposal};
 use crate::report::{LogEntry, Report, unified_diff};
@@ -90,18 +91,28 @@ impl Engine<'_> {
             GuardMode::Restore { .. } => ProposalKind::Restore,
             GuardMode::Edit(_) | GuardMode::Accepted(_) => ProposalKind::Edit,
         };
-        let rules = match guards {
-            GuardMode::Edit(plan) => Some(plan.rules),
-            GuardMode::Restore { .. } | GuardMode::Accepted(_) => None,
+        let confirmation = match guards {
+            GuardMode::Edit(plan) => plan.rules.confirmation,
+            GuardMode::Restore { .. } | GuardMode::Accepted(_) => Confirmation::Unused,
         };
+        let shown = ShownChange::new(confirmation, &changes, snapshots, &diff);
+        let confirmed = match guards {
+            GuardMode::Edit(plan) if self.is_confirmed(&shown, landing.run)? => Some(plan.confirmed()),
+            _ => None,
+        };
+        let guards = confirmed.as_ref().map_or(guards, GuardMode::Edit);
         let checked = match self.check(changes, snapshots, guards, &landing, phrases) {
             // The caller can confirm the change, and should see it before.
-            Err(report) if is_confirmable(&report, rules) => return Err(report.diff(diff)),
+            Err(report) if is_confirmable(&report, confirmation) => {
+                self.note_shown_change(&shown)?;
+                return Err(report.diff(diff));
+            }
             checked => checked?,
         };
         self.check_unchanged(snapshots)?;
         if landing.run == Run::Dry {
             let warnings = self.files.check(checked.changes().files())?;
+            self.note_shown_change(&shown)?;
             let mut report = Report::would_apply(&checked, snapshots).diff(diff);
             report.warnings.extend(warnings);
             return Ok(report);
@@ -197,13 +208,11 @@ impl Engine<'_> {
     }
 }
 
-/// Whether the caller can have a refused change applied by confirming it.
-fn is_confirmable(report: &Report, rules: Option<EditRules>) -> bool {
+/// Whether the refusal of a change shows it: the caller can confirm it, or at least see what it would have replaced.
+fn is_confirmable(report: &Report, confirmation: Confirmation) -> bool {
     match report.refusal {
         Some(Refusal::Unconfirmed { .. }) => true,
-        Some(Refusal::Shrinks { .. }) => {
-            rules.is_some_and(|rules| matches!(rules.shrink, Shrink::Limited { confirmable: true, .. }))
-        }
+        Some(Refusal::Shrinks { .. }) => confirmation != Confirmation::Unused,
         _ => false,
     }
 }

@@ -80,13 +80,13 @@ impl FailureReport {
             Reason::OutsideScope { place, .. } => Some(&**place),
             _ => None,
         };
-        let (lines, matches, matches_apart) = match reason {
+        let (lines, matches, overlapping) = match reason {
             Reason::Ambiguous { lines, count, non_overlapping, .. } => {
-                (lines.clone(), Some(*count), Some(*non_overlapping))
+                (lines.clone(), Some(*non_overlapping), count - non_overlapping)
             }
-            Reason::WrongCount { lines, count, .. } => (lines.clone(), Some(*count), Some(*count)),
-            Reason::Recount { after, .. } => (Vec::new(), Some(*after), Some(*after)),
-            _ => (Vec::new(), None, None),
+            Reason::WrongCount { lines, count, .. } => (lines.clone(), Some(*count), 0),
+            Reason::Recount { after, .. } => (Vec::new(), Some(*after), 0),
+            _ => (Vec::new(), None, 0),
         };
         let (line, expected, actual) = match reason {
             Reason::NotFound(Diagnosis { mismatch: Some(mismatch), .. }) => {
@@ -104,7 +104,7 @@ impl FailureReport {
             cause,
             lines,
             matches,
-            matches_apart,
+            overlapping,
             candidates,
             resend,
             resend_edit: diagnosis.and_then(|diagnosis| diagnosis.resend_edit.clone()),

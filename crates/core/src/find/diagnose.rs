@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use super::alignment::{Alignment, Difference};
+use super::culprit::choose_culprit;
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places};
 use super::elision::is_elision;
@@ -21,11 +22,12 @@ use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
 use super::request::{Reading, SearchRequest};
-use super::script::{Role, Script};
+use super::script::{Role, Row, Script};
 use super::search::find_only;
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
 use crate::change::{DifferenceKind, Lines, Rung};
+use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
 use slipstitch_text::Span;
 
@@ -33,6 +35,8 @@ use slipstitch_text::Span;
 pub(super) struct Diagnoser<'d, 'a> {
     pub(super) request: &'d SearchRequest,
     pub(super) file: &'d FileText<'a>,
+    /// What the rules of the request overlook.
+    pub(super) tolerance: Tolerance,
 }
 
 impl Diagnoser<'_, '_> {
@@ -49,7 +53,7 @@ impl Diagnoser<'_, '_> {
             }
         }
         if let Recovery::Found(found) = recovery {
-            return offers.with_merged(diagnose_recovered(found, snapshot), found);
+            return offers.with_merged(self.diagnose_recovered(found), found);
         }
         let mut near = self.near_lines();
         if near.candidates.is_empty() {
@@ -58,6 +62,7 @@ impl Diagnoser<'_, '_> {
             if let ([line], true) = (&wanted[..], near.candidates.is_empty()) {
                 near = NearMatches::by_case(line, snapshot);
             }
+            near.mismatch = near.mismatch.map(|found| found.in_script(self.request.as_meant()));
         }
         let overlaps = |place: Lines, lines: Lines| {
             lines.start < place.start + place.count && place.start < lines.start + lines.count
@@ -70,7 +75,7 @@ impl Diagnoser<'_, '_> {
         let is_close = near.cause.is_some();
         let is_undecided = !near.is_decided && near.rivals().nth(1).is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
-        diagnosis.mismatch = Some(self.first_mismatch(near.mismatch));
+        diagnosis.mismatch = Some(self.named_mismatch(near.mismatch));
         // With several places that are about as close, a hint to choose one invites a guess.
         if near.is_decided
             && let Some(first) = diagnosis.candidates.first_mut()
@@ -115,7 +120,7 @@ impl Diagnoser<'_, '_> {
             }
             let differences = alignment.differences(script, &index);
             if near.candidates.is_empty() {
-                near.mismatch = first_difference(script, &alignment, &index);
+                near.mismatch = choose_culprit(differing_lines(script, &alignment, &index), self.tolerance);
                 if similarity >= MIN_VERY_CLOSE {
                     near.cause = Some(cause_of(&differences, script, &alignment, is_other_block));
                 }
@@ -161,26 +166,61 @@ impl Diagnoser<'_, '_> {
         }
     }
 
-    /// The first line that differs: at the closest place, or else at the stated line.
-    fn first_mismatch(&self, near: Option<Mismatch>) -> Mismatch {
+    /// The line that a refusal names: at the closest place, or else at the stated line.
+    fn named_mismatch(&self, near: Option<Mismatch>) -> Mismatch {
         let snapshot = self.file.snapshot;
-        let mut old = self.request.as_meant().rows.iter().filter(|row| row.is_old());
-        let first = old.clone().next().map_or(String::new(), |row| row.text.clone());
+        let count = snapshot.line_count();
+        let old = || self.request.as_meant().rows.iter().filter(|row| row.is_old());
         let at_stated = || {
-            let line = self.request.place.line.filter(|&line| line <= snapshot.line_count())?;
-            let differs = |(at, row): &(usize, &super::script::Row)| {
-                *at > snapshot.line_count() || snapshot.line(*at) != row.text
-            };
-            let (at, row) = (line..).zip(old.by_ref()).find(differs)?;
-            let found = (at <= snapshot.line_count()).then(|| snapshot.line(at).into_owned());
-            Some(Mismatch { line: Some(at), expected: row.text.clone(), found, is_removed: false })
+            let line = self.request.place.line.filter(|&line| line <= count)?;
+            let differing = (line..).zip(old()).filter_map(|(at, row)| {
+                let found = (at <= count).then(|| snapshot.line(at).into_owned());
+                (found.as_ref() != Some(&row.text)).then(|| Mismatch::of_row(row, Some(at), found))
+            });
+            choose_culprit(differing.collect(), self.tolerance)
         };
-        near.or_else(at_stated).unwrap_or(Mismatch {
-            line: None,
-            expected: first,
-            found: None,
-            is_removed: false,
-        })
+        near.or_else(at_stated)
+            .or_else(|| old().next().map(|row| Mismatch::of_row(row, None, None)))
+            .unwrap_or_default()
+    }
+
+    /// Describes a place that recovery found.
+    fn diagnose_recovered(&self, found: &RecoveredPlace) -> Diagnosis {
+        let cause = match found.classes.iter().map(|class| class.rung()).max() {
+            Some(Rung::Transport) => Cause::Transport,
+            Some(Rung::Punctuation) => Cause::Punctuation,
+            Some(Rung::Elision | Rung::Drift | Rung::Evidence) => Cause::StaleContext,
+            _ => Cause::Whitespace,
+        };
+        let mut place = candidate_at(found.at, self.file.snapshot);
+        place.choosable = true;
+        place.differences = shown_differences(&found.differences);
+        if cause == Cause::Transport {
+            let first = place.lines.start;
+            place.differences = found
+                .classes
+                .iter()
+                .filter(|class| class.rung() == Rung::Transport)
+                .map(|&class| LineDifference {
+                    class,
+                    line: first,
+                    file: String::new(),
+                    request: String::new(),
+                })
+                .collect();
+        }
+        let mut diagnosis = Diagnosis::new(cause, vec![place]);
+        let differing = found.differences.iter().map(|difference| {
+            let mismatch = Mismatch {
+                line: Some(difference.line),
+                expected: difference.request.clone(),
+                found: Some(difference.file.clone()),
+                is_removed: false,
+            };
+            mismatch.in_script(self.request.as_meant())
+        });
+        diagnosis.mismatch = choose_culprit(differing.collect(), self.tolerance);
+        diagnosis
     }
 }
 
@@ -217,6 +257,10 @@ fn places_outside(range: Span, text: &str, snapshot: &Snapshot) -> Vec<Span> {
 }
 
 impl Mismatch {
+    fn of_row(row: &Row, line: Option<usize>, found: Option<String>) -> Self {
+        Self { line, expected: row.text.clone(), found, is_removed: row.role == Role::Removed }
+    }
+
     /// The same with the line as the request has it, indentation included, and whether the request removes it.
     pub(super) fn in_script(self, script: &Script) -> Self {
         let old = || script.rows.iter().filter(|row| row.is_old());
@@ -262,48 +306,19 @@ fn has_only_removed_line(script: &Script, alignment: &Alignment, index: &SearchI
     })
 }
 
-/// The first line of a request that differs from the line it is aligned with.
-fn first_difference(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Option<Mismatch> {
+/// The lines of a request that differ from the lines they are aligned with.
+fn differing_lines(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Vec<Mismatch> {
     let mut next = alignment.first;
+    let mut differing = Vec::new();
     for (number, row) in script.rows.iter().enumerate().filter(|(_, row)| row.is_old()) {
         let line = alignment.line(number).unwrap_or(next);
         next = line + 1;
         let found = (line <= index.snapshot.line_count()).then(|| index.snapshot.line(line).into_owned());
         if found.as_ref() != Some(&row.text) {
-            return Some(Mismatch { line: Some(line), expected: row.text.clone(), found, is_removed: false });
+            differing.push(Mismatch::of_row(row, Some(line), found));
         }
     }
-    None
-}
-
-/// Describes a place that recovery found.
-fn diagnose_recovered(found: &RecoveredPlace, snapshot: &Snapshot) -> Diagnosis {
-    let cause = match found.classes.iter().map(|class| class.rung()).max() {
-        Some(Rung::Transport) => Cause::Transport,
-        Some(Rung::Punctuation) => Cause::Punctuation,
-        Some(Rung::Elision | Rung::Drift | Rung::Evidence) => Cause::StaleContext,
-        _ => Cause::Whitespace,
-    };
-    let mut place = candidate_at(found.at, snapshot);
-    place.choosable = true;
-    place.differences = shown_differences(&found.differences);
-    if cause == Cause::Transport {
-        let first = place.lines.start;
-        place.differences = found
-            .classes
-            .iter()
-            .filter(|class| class.rung() == Rung::Transport)
-            .map(|&class| LineDifference { class, line: first, file: String::new(), request: String::new() })
-            .collect();
-    }
-    let mut diagnosis = Diagnosis::new(cause, vec![place]);
-    diagnosis.mismatch = found.differences.first().map(|difference| Mismatch {
-        line: Some(difference.line),
-        expected: difference.request.clone(),
-        found: Some(difference.file.clone()),
-        is_removed: false,
-    });
-    diagnosis
+    differing
 }
 
 /// Places that are similar to the request.

@@ -108,8 +108,8 @@ pub struct ResendEdit {
     pub new_text: String,
 }
 
-/// The first line of a request that differs from the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The line of a request that keeps it from its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mismatch {
     /// The line of the file, if a place is close.
     pub line: Option<usize>,

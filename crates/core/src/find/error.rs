@@ -58,13 +58,13 @@ pub enum Reason {
     #[error("{}", .0.message())]
     AlreadyApplied(Diagnosis),
     /// The old text occurs more than once.
-    #[error("the old text occurs {count} times ({}){}", list_lines(.lines, *.count), if *.overlapping { ", and some occurrences overlap" } else { "; it must occur exactly once" })]
+    #[error("the old text occurs {} ({}){}", times(*.non_overlapping), list_lines(.lines, *.count), if *.overlapping { describe_overlap(*.non_overlapping, *.count - *.non_overlapping) } else { "; it must occur exactly once".into() })]
     Ambiguous {
         /// The first line of each match, up to a thousand matches.
         lines: Vec<usize>,
-        /// The number of matches.
+        /// The number of places, overlapping ones included.
         count: usize,
-        /// The number of matches when overlapping ones are skipped.
+        /// The number of matches, as messages give it: one that overlaps the match before it is not counted.
         non_overlapping: usize,
         /// Whether some matches overlap, so that not even all of them can be replaced.
         overlapping: bool,
@@ -319,6 +319,21 @@ fn with_choice(hint: String, phrases: &HintPhrases) -> String {
     match phrases.choose {
         Some(choose) => format!("{hint} Or {choose}."),
         None => hint,
+    }
+}
+
+/// How often something occurs.
+pub(crate) fn times(count: usize) -> String {
+    if count == 1 { "once".into() } else { format!("{count} times") }
+}
+
+/// That there are more places than counted matches, because some overlap; empty if there are not.
+pub(crate) fn describe_overlap(matches: usize, overlapping: usize) -> String {
+    let them = if matches == 1 { "it" } else { "them" };
+    match overlapping {
+        0 => String::new(),
+        1 => format!(", and another one overlaps {them}"),
+        more => format!(", and {more} others overlap {them}"),
     }
 }
 

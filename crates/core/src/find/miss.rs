@@ -110,9 +110,8 @@ impl<'f, 'a> Misses<'f, 'a> {
             recovery => {
                 let meant = closest_reading(request, self.file).map(|reading| request.meant_as(reading));
                 let request = meant.as_ref().unwrap_or(request);
-                let mut diagnosis = Diagnoser { request, file: self.file }.diagnose(&recovery);
-                diagnosis.mismatch = diagnosis.mismatch.map(|found| found.in_script(request.as_meant()));
-                self.not_found(diagnosis)
+                let tolerance = self.rules.tolerance;
+                self.not_found(Diagnoser { request, file: self.file, tolerance }.diagnose(&recovery))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::{ConflictReport, FailureReport, FileReport, Report};
 use crate::change::Rung;
-use crate::find::Cause;
+use crate::find::{Cause, describe_overlap, times};
 use crate::outcome::{Outcome, Refused, Status};
 use crate::plan::{Footer, LineAnchor, LinePrefix, ReadPlan};
 use crate::snapshot::Snapshot;
@@ -232,11 +232,19 @@ pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &Rea
 }
 
 impl FailureReport {
-    /// The number of matches for dialects that count without overlap. If all matches overlap, all of them are counted:
-    /// the text is still ambiguous.
-    pub fn match_count(&self) -> usize {
-        let apart = self.matches_apart.unwrap_or_default();
-        if apart > 1 { apart } else { self.matches.unwrap_or_default() }
+    /// Whether `lines` lists only some of the places.
+    pub fn has_more_lines(&self) -> bool {
+        self.matches.is_some_and(|matches| matches + self.overlapping > self.lines.len())
+    }
+
+    /// How often the text occurs: `once`, or the number of times.
+    pub fn describe_times(&self) -> String {
+        times(self.matches.unwrap_or_default())
+    }
+
+    /// `, and another one overlaps it`, if the text overlaps itself; otherwise empty.
+    pub fn describe_overlap(&self) -> String {
+        describe_overlap(self.matches.unwrap_or_default(), self.overlapping)
     }
 
     /// The lines of the matches, as a sentence on a new line; below it, what tells the first of them apart.

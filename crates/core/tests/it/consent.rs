@@ -51,16 +51,18 @@ impl Rig {
     }
 }
 
-// Shows: NFR-SFE-SEC-02
+// Shows: NFR-SFE-SEC-02, 002-pending
 #[test]
 fn forge_edits_need_the_approvers_consent() {
     let decline = Decision::Decline { by: "Ada".into(), reason: "not on a Friday".into() };
     let pend = Decision::Pend { how: "slipstitch review".into() };
-    for (answer, part) in [(decline, "not on a Friday"), (pend, "waiting for review")] {
+    for (answer, status, part) in
+        [(decline, "error", "not on a Friday"), (pend, "pending", "waiting for review")]
+    {
         let rig = Rig::new();
         let mut reviewer = Reviewer { answer, requests: Vec::new() };
         let payload = rig.edit(&mut reviewer).payload.unwrap();
-        assert_eq!(payload["status"], "error", "{payload}");
+        assert_eq!(payload["status"], status, "{payload}");
         assert!(payload["message"].as_str().unwrap().contains(part), "{payload}");
         assert!(payload["current_file_hash"].is_string() && payload["newline_kind"] == "LF", "{payload}");
         assert_eq!((rig.files.get(&a()).unwrap().as_slice(), rig.changes()), (&b"one\n"[..], 0));

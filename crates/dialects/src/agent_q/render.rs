@@ -160,14 +160,17 @@ fn error(input: &RenderInput<'_>) -> String {
             failure.describe_candidates("\n\n", "new text")
         ),
         // The specification counts without overlap, so `aa` occurs once in `aaa`; but there are two places for it.
-        (Topic::Ambiguous, Some(failure)) if failure.matches_apart == Some(1) => format!(
-            "Error: Found 1 match that overlaps itself. Provide more context.\n\
-             Error: Found 1 match for the search string in {path}, and another one that overlaps it.\n\n\
-             Please provide more surrounding context to make a unique match.{}",
-            failure.list_match_lines()
-        ),
+        (Topic::Ambiguous, Some(failure)) if failure.matches == Some(1) => {
+            let overlap = failure.describe_overlap();
+            format!(
+                "Error: Found 1 match{overlap}. Provide more context.\n\
+                 Error: Found 1 match for the search string in {path}{overlap}.\n\n\
+                 Please provide more surrounding context to make a unique match.{}",
+                failure.list_match_lines()
+            )
+        }
         (Topic::Ambiguous, Some(failure)) => {
-            let count = failure.match_count();
+            let count = failure.matches.unwrap_or_default();
             format!(
                 "Error: Found {count} matches. Provide more context.\n\
                  Error: Found {count} matches for the search string in {path}.\n\n\

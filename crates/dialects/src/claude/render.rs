@@ -128,16 +128,18 @@ fn failed(input: &RenderInput<'_>) -> Vec<String> {
 fn explain(failure: &FailureReport, names: &Names) -> String {
     let (path, old) = (&failure.path, names.old);
     match (failure.reason.topic(), failure.matches) {
-        (Topic::Ambiguous, Some(count)) => {
+        (Topic::Ambiguous, Some(_)) => {
             let mut distinct = failure.lines.clone();
             distinct.dedup();
             let lines: Vec<String> = distinct.iter().take(MAX_LINES).map(usize::to_string).collect();
-            let more = if lines.len() < distinct.len() || failure.lines.len() < count { ", …" } else { "" };
+            let more = if lines.len() < distinct.len() || failure.has_more_lines() { ", …" } else { "" };
             let word = if lines.len() == 1 { "line" } else { "lines" };
             let all = names.all.map_or(String::new(), |all| format!(", or {all}"));
             let context = "Add surrounding lines until it matches once";
             format!(
-                "{old} matches {count} times in {path}, at {word} {}{more}. {context}{all}.{}",
+                "{old} matches {} in {path}{}, at {word} {}{more}. {context}{all}.{}",
+                failure.describe_times(),
+                failure.describe_overlap(),
                 lines.join(", "),
                 failure.describe_landmarks()
             )

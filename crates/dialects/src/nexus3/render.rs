@@ -208,10 +208,9 @@ fn explain(failure: &FailureReport, edits: &Edits) -> String {
         }
         (Topic::Displaced, None) => format!("{quoted} not found in file after the previous edits"),
         // `replace_all` would be refused as well.
-        (Topic::Ambiguous, Some(times))
-            if all || failure.matches_apart.is_some_and(|apart| apart < times) =>
-        {
-            format!("{quoted} appears {times} times, and some of them overlap. Provide more context.")
+        (Topic::Ambiguous, Some(_)) if all || failure.overlapping > 0 => {
+            let (times, overlap) = (failure.describe_times(), failure.describe_overlap());
+            format!("{quoted} appears {times}{overlap}. Provide more context.")
         }
         (Topic::Ambiguous, Some(times)) => {
             format!("{quoted} appears {times} times. Use replace_all=true or provide more context.")
@@ -245,7 +244,7 @@ fn push_details(failure: &FailureReport, is_batch: bool, out: &mut Vec<String>) 
         None => String::new(),
     };
     if !failure.lines.is_empty() {
-        let more = failure.matches > Some(failure.lines.len());
+        let more = failure.has_more_lines();
         let mut lines = failure.lines.clone();
         lines.dedup();
         // These are not lines of the original file, which all other line numbers refer to.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use slipstitch::Workspace;
 use slipstitch::core::engine::Answer;
-use slipstitch_editors::{Emacs, ServerLocations};
+use slipstitch_editors::{Emacs, Processes, ServerLocations};
 
 /// How long a condition may take on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,6 +28,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 pub(crate) struct Rig {
     folder: tempfile::TempDir,
     timeout: Duration,
+    processes: Processes,
 }
 
 impl Rig {
@@ -36,7 +37,8 @@ impl Rig {
         for name in ["root", "home", "run"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let rig = Self { folder, timeout: PATIENCE };
+        // Other tests run their own Emacs at the same time.
+        let rig = Self { folder, timeout: PATIENCE, processes: Processes::Ignored };
         for (name, text) in files {
             fs::write(rig.path(name), text).unwrap();
         }
@@ -46,6 +48,11 @@ impl Rig {
     /// Sets how long an edit waits for Emacs.
     pub(crate) fn waiting(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Looks for servers among the running processes, too. Those of other tests may be stopped, so nobody waits long.
+    pub(crate) fn searching_processes(self) -> Self {
+        Self { processes: Processes::Searched, timeout: Duration::from_secs(10), ..self }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -66,6 +73,7 @@ impl Rig {
             socket_folders: vec![self.folder.path().join("run/emacs")],
             file_folders: vec![self.home().join(".emacs.d/server")],
             user: ServerLocations::of_process().user,
+            processes: self.processes,
         };
         Emacs::new(None, places).timeout(self.timeout)
     }
@@ -114,6 +122,34 @@ impl Rig {
         command.arg(format!("--fg-daemon={name}"));
         let socket = self.folder.path().join("run/emacs").join(name);
         Daemon::start(self, command, "--socket-name", socket)
+    }
+
+    /// Starts a server on a socket in a folder that nobody else knows.
+    pub(crate) fn hidden_daemon(&self, name: &str) -> Daemon<'_> {
+        let folder = self.folder.path().join("hidden");
+        fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        let mut command = self.emacs_command();
+        command
+            .args(["--eval", &format!("(setq server-socket-dir {})", quoted(&folder))])
+            .arg(format!("--fg-daemon={name}"));
+        Daemon::start(self, command, "--socket-name", folder.join(name))
+    }
+
+    /// Starts an Emacs in a folder that changes a file, leaves no lock file, and has no server.
+    pub(crate) fn emacs_that_cannot_be_asked(&self, folder: &Path, name: &str) -> Process {
+        let ready = self.folder.path().join("ready");
+        let script = format!(
+            "(run-with-timer 0.1 nil (lambda () (setq create-lockfiles nil) \
+             (with-current-buffer (find-file-noselect {}) (insert \"mine\")) \
+             (server-start t) (write-region \"\" nil {})))",
+            quoted(&self.path(name)),
+            quoted(&ready)
+        );
+        let mut command = self.emacs_command();
+        command.current_dir(folder).args(["--eval", &script, "--fg-daemon=gone"]);
+        let process = Process::spawn(&mut command);
+        wait_until("Emacs has changed the file", || ready.exists());
+        process
     }
 
     /// Starts a server on a TCP port.

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use slipstitch_editors::ServerState;
 
 use crate::rig::{Rig, wait_until};
 
@@ -150,5 +151,50 @@ fn changes_that_were_never_saved_are_reported() {
         answer.report.is_success() && answer.text.contains("`#a.txt#` is newer than the file"),
         "{}",
         answer.text
+    );
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn a_server_in_an_unusual_folder_is_found_by_its_process() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]).searching_processes();
+    let emacs = rig.hidden_daemon("mine");
+    emacs.in_buffer("a.txt", "t");
+    emacs.in_buffer("b.txt", "(setq create-lockfiles nil)");
+    emacs.type_into("b.txt");
+    // Other tests keep the machine busy, and then Emacs may need longer than anyone waits.
+    let refused = |answer: &slipstitch::core::engine::Answer| answer.report.code() == "unsaved_buffer";
+    wait_until("the edit of an unsaved buffer is refused", || {
+        let answer = rig.edit("b.txt", "one", "two");
+        assert!(refused(&answer) || answer.text.contains("did not answer"), "{}", answer.text);
+        let is_refused = refused(&answer) && answer.text.contains("Emacs (server `mine`)");
+        fs::write(rig.path("b.txt"), "one\n").unwrap();
+        is_refused
+    });
+    assert!(rig.edit("a.txt", "one", "two").report.is_success());
+    wait_until("the buffer is reloaded", || emacs.buffer("a.txt") == "two\n");
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
+    let rig = Rig::new(&[("a.txt", "one\n")]).searching_processes();
+    let elsewhere = rig.emacs_that_cannot_be_asked(&rig.home(), "a.txt");
+    let answer = rig.edit("a.txt", "one", "two");
+    assert!(answer.report.is_success() && !answer.text.contains("no server"), "{}", answer.text);
+    drop(elsewhere);
+    fs::remove_file(rig.home().parent().unwrap().join("ready")).unwrap();
+    let root = rig.path("a.txt").parent().unwrap().canonicalize().unwrap();
+    let _here = rig.emacs_that_cannot_be_asked(&root, "a.txt");
+    let answer = rig.edit("a.txt", "two", "three");
+    assert!(answer.report.is_success(), "{}", answer.text);
+    let warning =
+        "has no server that could be asked; if it has `a.txt` open, its buffer may have unsaved changes";
+    assert!(answer.text.contains(warning), "{}", answer.text);
+    let statuses = rig.emacs().servers();
+    let here = root.display().to_string();
+    assert!(
+        statuses.iter().any(|one| one.state == ServerState::NoServer && one.path == here),
+        "{statuses:?}"
     );
 }

@@ -1,6 +1,7 @@
 //! Statistics about tool calls.
 
 use serde_json::{Value, json};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::Run;
 use slipstitch::journal::Retention;
 use slipstitch::stats::{CallFilter, CallGroup};
@@ -69,6 +70,10 @@ fn an_append_that_completes_the_last_line_is_an_addition() {
         [("append", "more"), ("overwrite", "last\nmore\nand more\n"), ("overwrite", "gone\n")]
     {
         let call = json!({"path": "a.txt", "mode": mode, "content": content, "confirm_overwrite": true});
+        // The first call of an overwrite shows its diff.
+        if mode == "overwrite" {
+            workspace.call("xzatoma", "edit_file", call.clone());
+        }
         assert!(workspace.call("xzatoma", "edit_file", call).report.is_success());
     }
     let call = json!({"path": "new.txt", "mode": "create", "content": "x\n"});
@@ -78,7 +83,54 @@ fn an_append_that_completes_the_last_line_is_an_addition() {
     assert_eq!(additions, [("append", 1), ("overwrite", 1)], "neither a new file nor a replaced text");
 }
 
-// Shows: 003-error-rate, 003-rejected-operations
+// Shows: 003-error-rate
+#[test]
+fn shows_which_share_of_the_calls_are_errors() {
+    let folder = folder();
+    let workspace = open_as_host(&folder, "s");
+    let call = |mode: &str, path: &str| {
+        let call = json!({"path": path, "mode": mode, "content": "x\n"});
+        workspace.call("xzatoma", "edit_file", call).report.status()
+    };
+    let share = || workspace.stats(&CallFilter::default()).unwrap()[0].tally.error_share();
+    for _ in 0..9 {
+        assert_eq!(call("append", "a.txt"), Status::Applied);
+    }
+    assert_eq!(share(), Some(0.0));
+    // One is refused, the other has invalid arguments.
+    assert_eq!((call("overwrite", "a.txt"), call("edit", "a.txt")), (Status::Refused, Status::Invalid));
+    // A change that waits for review is no error.
+    assert_eq!(call("create", ".github/workflows/ci.yml"), Status::Pending);
+    let expected = 200.0 / 12.0;
+    assert!(share().is_some_and(|share| (share - expected).abs() < 1e-9), "{:?}", share());
+}
+
+// Shows: 003-rejected-operations
+#[test]
+fn rejected_operations_are_recorded_with_what_rejected_them() {
+    let folder = folder();
+    let lines = |count: usize| (0..count).map(|number| format!("line {number}\n")).collect::<String>();
+    folder.put("long.txt", &lines(30));
+    let workspace = open_as_host(&folder, "s");
+    let most = lines(29);
+    let reduce = json!({"path": "long.txt", "mode": "edit", "old_text": most, "content": ""});
+    let overwrite = json!({"path": "a.txt", "mode": "overwrite", "content": "x\n"});
+    let call = |call: &Value| workspace.call("xzatoma", "edit_file", call.clone()).report.is_success();
+    let confirmed = |mut call: Value, name: &str| {
+        call[name] = true.into();
+        call
+    };
+    // The first one was meant, which its confirmation shows; the second one was not.
+    assert!(!call(&reduce) && call(&confirmed(reduce, "confirm_reduction")));
+    assert!(!call(&overwrite));
+    let tally = &workspace.stats(&CallFilter::default()).unwrap()[0].tally;
+    let list = |counts: &[slipstitch::stats::Count]| -> Vec<String> {
+        counts.iter().map(|count| format!("{}: {}", count.what, count.count)).collect()
+    };
+    assert_eq!(list(&tally.causes), ["overwrite_unconfirmed: 1", "shrinks_file: 1"]);
+    assert_eq!(list(&tally.corrected_after), ["1 attempt: 1"]);
+}
+
 #[test]
 fn counts_calls_by_session_program_and_dialect() {
     let folder = folder();

@@ -1,6 +1,8 @@
 //! `slipstitch call`.
 
-use super::rig::Rig;
+use serde_json::Value;
+
+use super::rig::{Rig, Run};
 
 const EDIT: &str = r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#;
 
@@ -83,12 +85,35 @@ fn json_prints_one_object() {
 fn reports_invalid_json_with_position_and_example() {
     let rig = Rig::with("one\n");
     rig.run(["call", "edit_file", r#"{"path": }"#])
-        .assert_failed(2, &["line 1 column 10", r#"{"path": "src/main.rs", "old_text""#]);
-    rig.run_fed(["call", "edit_file", "-"], "{\n").assert_failed(2, &["line 2"]);
-    rig.run(["call", "no_such_tool", "-x"]).assert_failed(2, &["line 1 column", "such as"]);
-    rig.run(["call", "read_file", &"[".repeat(10_000)]).assert_failed(2, &["recursion limit"]);
+        .assert_refused(2, &["line 1 column 10", r#"{"path": "src/main.rs", "old_text""#]);
+    rig.run_fed(["call", "edit_file", "-"], "{\n").assert_refused(2, &["line 2"]);
+    rig.run(["call", "no_such_tool", "-x"]).assert_refused(2, &["line 1 column", "such as"]);
+    rig.run(["call", "read_file", &"[".repeat(10_000)]).assert_refused(2, &["recursion limit"]);
     let (code, report) = rig.json(["call", "edit_file", "{"]);
     assert_eq!((code, report["code"].as_str()), (2, Some("invalid_json")));
+    assert!(report["answer"].as_str().unwrap().contains("not valid JSON"), "{report}");
+}
+
+/// A call that does not even reach its tool is answered as the tool would.
+// Shows: 000-answer-on-stdout
+#[test]
+fn calls_that_do_not_reach_the_tool_are_answered_on_stdout() {
+    let rig = Rig::with("one\n");
+    for dialect in slipstitch::dialects::builtin().iter() {
+        let tool = dialect.callable_tools().next().unwrap();
+        let run = rig.run(["call", "--dialect", dialect.name, tool.name, "{bad"]);
+        run.assert_refused(2, &["not valid JSON"]);
+    }
+    let payload = |run: &Run| serde_json::from_str::<Value>(&run.out).unwrap_or_else(|_| panic!("{run:?}"));
+    let bad = payload(&rig.run(["call", "--dialect", "forge", "Edit", "{bad"]));
+    assert_eq!((&bad["action"], &bad["status"]), (&"apply_snippet_edit".into(), &"error".into()));
+    assert!(bad["message"].as_str().unwrap().contains("not valid JSON"), "{bad}");
+    // The state folder is not usable.
+    let state = rig.outside().join("not-a-folder");
+    std::fs::write(&state, "").unwrap();
+    let call = r#"{"path": "a.txt", "old_snippet": "one", "new_snippet": "1"}"#;
+    let run = rig.run(["--state-dir", state.to_str().unwrap(), "call", "--dialect", "forge", "Edit", call]);
+    assert_eq!((run.code, payload(&run)["status"].as_str()), (3, Some("error")), "{run:?}");
 }
 
 #[test]

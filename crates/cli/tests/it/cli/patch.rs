@@ -135,7 +135,7 @@ fn call_accepts_a_plain_text_patch() {
         assert_eq!(rig.get("a.txt"), "1\ntwo\n");
     }
     let rig = Rig::with("one\ntwo\n");
-    rig.run_fed(["call", "read_file", "-"], V4A).assert_failed(2, &["not valid JSON"]);
+    rig.run_fed(["call", "read_file", "-"], V4A).assert_refused(2, &["not valid JSON"]);
 }
 
 // Shows: P5.3, P5.4, P5.5

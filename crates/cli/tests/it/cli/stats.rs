@@ -21,9 +21,10 @@ fn counts_calls_with_causes() {
     run.assert_done();
     let lines: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[1], ["s", "(host),", "native", "3", "2", "1", "0", "0", "0", "1", "0", "0"], "{run:?}");
-    assert_eq!(lines[2], ["recovered:", "whitespace", "1"]);
-    assert_eq!(lines[3][..2], ["not", "applied:"], "{run:?}");
-    assert_eq!(lines[5][..3], ["total", "4", "3"], "{run:?}");
+    assert_eq!(lines[2], ["errors:", "33%", "of", "the", "calls"]);
+    assert_eq!(lines[3], ["recovered:", "whitespace", "1"]);
+    assert_eq!(lines[4][..2], ["not", "applied:"], "{run:?}");
+    assert_eq!(lines[6][..3], ["total", "4", "3"], "{run:?}");
 
     let (_, counts) = rig.json(["stats"]);
     assert_eq!(counts["groups"][0]["agent"], "host");

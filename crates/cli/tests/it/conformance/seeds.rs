@@ -211,7 +211,7 @@ const XZATOMA: &[&str] = &[
     "003-preview-only",
     "003-confirm-overwrite",
     // Sentences without an id.
-    "003-agreement",
+    "003-guiding-errors",
     "003-reduction-threshold",
     "003-reduction-override",
     "003-preview-of-destructive-operations",

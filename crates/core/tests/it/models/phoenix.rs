@@ -272,7 +272,7 @@ fn check_answer(answer: &Answer, before: Option<&str>, after: &str, call: &Value
     }
 }
 
-// Shows: 001-user-story, 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered
+// Shows: 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered
 #[test]
 fn agrees_with_the_document() {
     let mut rng = Rng::with_seed(0x001);

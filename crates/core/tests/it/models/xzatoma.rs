@@ -1,7 +1,9 @@
 //! `edit_file` of the document "Intelligent Editing and Buffer Management".
 //!
-//! Not generated: `old_text` that is blank or overlaps itself (refused here), mixed line endings (`newlines.rs`), other thresholds
-//! and the fallback of phase 1 (fixtures). The document does not give the format of a diff.
+//! Not generated: mixed line endings (`newlines.rs`), other thresholds and the fallback of phase 1 (fixtures). The document does not
+//! give the format of a diff.
+//!
+//! The document's code is followed to the letter, except in three cases in which it could lose text: [`Deviation`] lists them.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -14,6 +16,57 @@ struct Expected {
     /// How the answer starts.
     text: String,
     file: Option<String>,
+}
+
+/// The safety check of the document.
+fn is_reduction(before: usize, after: usize) -> bool {
+    before >= 20 && after < before / 3
+}
+
+/// Why a call is refused that the document would apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Deviation {
+    /// `old_text` has one match and another one that overlaps it: `aa` in `aaa`. Which of them is meant is unknown.
+    Overlap,
+    /// `old_text` has no visible character. It would match almost everywhere, so it is a slip.
+    Blank,
+    /// The call confirms a destructive operation whose diff was not shown: "Diff preview before all destructive operations".
+    /// Sent again, it is applied.
+    NotShown,
+}
+
+impl Deviation {
+    fn find(file: Option<&str>, call: &Value) -> Option<Self> {
+        let file = file.filter(|_| call["path"] == FILE)?;
+        match (call["mode"].as_str(), call["old_text"].as_str()) {
+            (Some("edit"), Some(old)) if !old.is_empty() && old.trim().is_empty() => Some(Self::Blank),
+            (Some("edit"), Some(old)) if file.matches(old).count() == 1 => {
+                let after = file.replacen(old, call["content"].as_str()?, 1).lines().count();
+                if occurrences(file, old).len() > 1 {
+                    return Some(Self::Overlap);
+                }
+                let is_confirmed = call["confirm_reduction"] == true;
+                (is_confirmed && is_reduction(file.lines().count(), after)).then_some(Self::NotShown)
+            }
+            (Some("overwrite"), _) => {
+                let changes = call["content"] != file && !file.is_empty();
+                (changes && call["confirm_overwrite"] == true).then_some(Self::NotShown)
+            }
+            _ => None,
+        }
+    }
+
+    /// How the answer starts.
+    fn starts(self, call: &Value) -> &'static str {
+        match self {
+            Self::Overlap => "The specified old_text matches 1 location, and ",
+            Self::Blank => "",
+            Self::NotShown if call["mode"] == "edit" => {
+                "Safety check failed: This edit would reduce file from "
+            }
+            Self::NotShown => "overwrite mode shows the diff before it is confirmed: ",
+        }
+    }
 }
 
 /// What the document says of the four modes. `preview_only` is one of its open questions, so only that it writes nothing is
@@ -34,7 +87,8 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
     };
     match (call["mode"].as_str().unwrap(), file) {
         ("edit", file) => {
-            let Some(old_text) = call["old_text"].as_str() else {
+            // Clients send an empty text for a field that they do not use.
+            let Some(old_text) = call["old_text"].as_str().filter(|text| !text.is_empty()) else {
                 return error(
                     "edit mode requires old_text parameter. To append to file, use 'append' mode. \
                      To replace entire file, use 'overwrite' mode explicitly."
@@ -51,7 +105,7 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
                     let new = old.replacen(old_text, content, 1);
                     let (before, after) = (old.lines().count(), new.lines().count());
                     // "Allow override mechanism if needed (with confirmation)".
-                    if before >= 20 && after < before / 3 && call["confirm_reduction"] != true {
+                    if is_reduction(before, after) && call["confirm_reduction"] != true {
                         return error(format!(
                             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
                              This suggests the edit may be replacing too much content.\n\
@@ -76,11 +130,16 @@ fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
         )),
         ("create", None) => write(content.into(), format!("Created {path}")),
         ("create", Some(_)) => error(format!("Can't create file: file already exists ({path})")),
-        // "Diff preview before all destructive operations".
-        ("overwrite", Some(old)) if !old.is_empty() && call["confirm_overwrite"] != true => error(format!(
-            "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely."
-        )),
-        ("overwrite", Some(_)) => write(content.into(), format!("Overwrote {path}")),
+        // "Diff preview before all destructive operations", "a `confirm_overwrite` parameter […] that requires explicit true value".
+        // Text that cannot be written needs no confirmation.
+        ("overwrite", Some(old)) => match write(content.into(), format!("Overwrote {path}")) {
+            done if done.is_success && !old.is_empty() && call["confirm_overwrite"] != true => {
+                error(format!(
+                    "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely."
+                ))
+            }
+            done => done,
+        },
         ("overwrite", None) => error(format!("Can't overwrite file: file not found ({path})")),
         (mode, _) => panic!("the document has no mode {mode}"),
     }
@@ -97,6 +156,7 @@ fn file(rng: &mut Rng) -> String {
             1 => out.push('\n'),
             2 => out.push_str("größe — 漢字 🎈\n"),
             3 => out.push_str(&format!("\tif ({number}) {{\n")),
+            4 if rng.bool() => out.push_str(["aaa\n", "-----\n"][rng.usize(0..2)]),
             _ => out.push_str(&format!("line {number};\n")),
         }
     }
@@ -133,7 +193,8 @@ fn call(rng: &mut Rng, file: &str) -> Value {
                 lines[from..count.min(from + more)].concat()
             }
         };
-        match rng.u8(0..5) {
+        match rng.u8(0..6) {
+            5 => old = ["aa", "--", "}\n}\n", " "][rng.usize(0..4)].into(),
             0 => old = "absent".into(),
             1 if old.ends_with('\n') => drop(old.pop()),
             2 => old = "same line".into(),
@@ -157,11 +218,9 @@ fn call(rng: &mut Rng, file: &str) -> Value {
     call
 }
 
-/// Whether the document decides the call. It says nothing about text that overlaps itself or is blank, which the dialect
-/// refuses.
-fn is_definite(file: &str, call: &Value) -> bool {
-    let Some(old) = call["old_text"].as_str() else { return true };
-    !old.trim().is_empty() && occurrences(file, old).len() == file.matches(old).count()
+/// Whether an answer shows a diff.
+fn is_diff(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with(['+', '-']))
 }
 
 /// A file as it is on disk: the document's texts have LF, whatever the file has.
@@ -169,17 +228,15 @@ fn on_disk(text: &str, crlf: bool) -> String {
     if crlf { text.replace('\n', "\r\n") } else { text.to_owned() }
 }
 
-// Shows: 003-agreement, 003-shrink-guard, 003-append-separator, 003-zero-wipeouts
+// Shows: 003-guiding-errors, 003-shrink-guard, 003-append-separator, 003-zero-wipeouts, 003-unique-anchor
 #[test]
 fn agrees_with_the_document() {
     let mut rng = Rng::with_seed(0x003);
     let mut seen = std::collections::BTreeMap::new();
-    for number in 0..6000 {
+    let mut deviations = std::collections::BTreeMap::new();
+    for number in 0..8000 {
         let before = (rng.u8(0..4) > 0).then(|| file(&mut rng));
         let call = call(&mut rng, before.as_deref().unwrap_or("line 0;\n"));
-        if !is_definite(before.as_deref().unwrap_or_default(), &call) {
-            continue;
-        }
         let crlf = rng.u8(0..3) == 0 && before.as_ref().is_some_and(|before| before.contains('\n'));
         // The document counts the bytes of its own text.
         let max_file_size = if rng.u8(0..5) == 0 && !crlf { rng.usize(10..200) } else { 10_485_760 };
@@ -190,12 +247,33 @@ fn agrees_with_the_document() {
             sandbox.put("dir/file.txt", &on_disk(before, crlf));
         }
         let expected = model(before.as_deref(), &call, max_file_size);
-        let answer = sandbox.call("xzatoma", "edit_file", call.clone());
-        let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
-        let after = sandbox.text("dir/file.txt");
-        let is_preview = call["preview_only"] == true;
         let unchanged = || before.as_ref().map(|text| on_disk(text, crlf));
         let written = || expected.file.as_ref().map(|text| on_disk(text, crlf));
+        let is_preview = call["preview_only"] == true;
+        let mut answer = sandbox.call("xzatoma", "edit_file", call.clone());
+        // A change that a later check of the document refuses is not shown either.
+        let counts = |found: &Deviation| *found != Deviation::NotShown || expected.is_success;
+        let deviation =
+            Deviation::find(before.as_deref(), &call).filter(|found| counts(found) && !is_preview);
+        if let Some(deviation) = deviation {
+            *deviations.entry(deviation).or_insert(0) += 1;
+            let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
+            assert!(answer.text.starts_with(deviation.starts(&call)), "{context}");
+            assert!(!answer.report.is_success(), "{context}");
+            assert_eq!(sandbox.text("dir/file.txt"), unchanged(), "{context}");
+            if deviation != Deviation::NotShown {
+                continue;
+            }
+            assert!(is_diff(&answer.text), "{context}");
+            answer = sandbox.call("xzatoma", "edit_file", call.clone());
+        }
+        let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
+        let after = sandbox.text("dir/file.txt");
+        let is_blank = call["old_text"].as_str().is_some_and(|old| !old.is_empty() && old.trim().is_empty());
+        if is_blank {
+            assert_eq!(after, unchanged(), "{context}");
+            continue;
+        }
         assert_eq!(after, if is_preview { unchanged() } else { written() }, "{context}");
         assert_eq!(sandbox.text("dir/other.txt").as_deref(), Some("other\n"), "{context}");
         // Whatever the document says about a call, only a confirmed one replaces most of a longer file.
@@ -212,11 +290,12 @@ fn agrees_with_the_document() {
         assert_eq!(answer.report.is_success(), expected.is_success, "{context}");
         assert!(answer.text.starts_with(&expected.text), "{context}\nexpected: {}", expected.text);
         // "Write and generate diff".
-        let is_diff = |text: &str| text.lines().any(|line| line.starts_with(['+', '-']));
         let shows_diff = expected.is_success && call["path"] == FILE && before.is_some();
         assert!(!shows_diff || is_diff(&answer.text[expected.text.len()..]), "{context}");
         let first_words: String = expected.text.split(' ').take(2).collect::<Vec<_>>().join(" ");
         *seen.entry(first_words).or_insert(0) += 1;
     }
+    let is_few = |count: &usize| (10..600).contains(count);
+    assert!(deviations.len() == 3 && deviations.values().all(is_few), "{deviations:?}");
     assert!(seen.len() >= 10 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
 }

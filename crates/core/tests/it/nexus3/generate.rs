@@ -16,6 +16,10 @@ fn line(random: &mut Random) -> String {
     if random.chance(12) {
         return (*random.pick(&["", "", "", "    "]).unwrap_or(&"")).to_owned();
     }
+    // Text that overlaps itself.
+    if random.chance(4) {
+        return (*random.pick(&["aaa", "-----"]).unwrap_or(&"aaa")).to_owned();
+    }
     if random.chance(10) {
         return (*random.pick(&["    return x", "}", "pass"]).unwrap_or(&"}")).to_owned();
     }
@@ -50,6 +54,9 @@ pub(crate) fn edit(text: &str, random: &mut Random) -> Edit {
         }
         if random.chance(15) {
             old = word(random);
+        }
+        if random.chance(6) {
+            old = (*random.pick(&["aa", "--", "---"]).unwrap_or(&"aa")).to_owned();
         }
         let new = match random.below(6) {
             0 => String::new(),

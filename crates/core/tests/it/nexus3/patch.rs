@@ -1,5 +1,6 @@
 //! Random calls of `patch`, compared with the model.
 
+mod deviations;
 mod diff;
 mod generate;
 mod model;

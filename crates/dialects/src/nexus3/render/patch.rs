@@ -135,7 +135,7 @@ fn explain(number: usize, failure: &FailureReport) -> Vec<String> {
             });
         }
         (Topic::Ambiguous, ..) => {
-            let more = failure.matches > Some(failure.lines.len());
+            let more = failure.has_more_lines();
             head(format!("context matches at {}; add more context", line_list(&failure.lines, more)));
         }
         (Topic::AlreadyApplied, ..) => head("already applied".into()),

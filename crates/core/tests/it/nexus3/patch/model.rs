@@ -1,5 +1,9 @@
 //! What the specification says about `patch`: lists of lines, no engine.
+//!
+//! It does not say where to look for a hunk whose lines are not where its header says. The model takes the only place that has them,
+//! and leaves it open which of several is meant. `deviations.rs` has the two cases in which the engine deliberately differs.
 
+use super::deviations;
 use crate::nexus3::model::Verdict;
 
 /// The matching strictness of `patch`.
@@ -40,7 +44,7 @@ impl Hunk {
     }
 
     /// Every window of the file whose lines match by a comparison, which gets the prefix of the line too.
-    fn windows(&self, file: &[&str], is_match: impl Fn(char, &str, &str) -> bool) -> Vec<usize> {
+    pub(super) fn windows(&self, file: &[&str], is_match: impl Fn(char, &str, &str) -> bool) -> Vec<usize> {
         let old: Vec<&(char, String)> = self.lines.iter().filter(|(prefix, _)| *prefix != '+').collect();
         let last = (file.len() + 1).saturating_sub(old.len());
         (0..last)
@@ -52,7 +56,7 @@ impl Hunk {
 }
 
 /// A line with each run of whitespace as one blank, and none at the ends.
-fn squeezed(line: &str) -> String {
+pub(super) fn squeezed(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -146,33 +150,51 @@ fn place(hunk: &Hunk, file: &[&str], request: &Request, is_shifted: bool) -> Pla
     }
 }
 
-/// "matches with similarity ≥ threshold". Lines that are removed have to be in the file: see decision 41.
+/// "SequenceMatcher fallback", "matches with similarity ≥ threshold": the most similar place.
 fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Place {
-    let allowed =
-        hunk.windows(file, |prefix, line, found| prefix == ' ' || squeezed(line) == squeezed(found));
+    let similar = similar_places(hunk, file, threshold, hunk.windows(file, |_, _, _| true));
+    let best = similar.iter().filter_map(|(_, ratio)| *ratio).fold(0.0, f64::max);
+    match similar.iter().filter(|(_, ratio)| ratio.is_none_or(|ratio| ratio == best)).collect::<Vec<_>>()[..]
+    {
+        [] => Place::Nowhere,
+        [(one, Some(ratio))] => Place::Similar(*one, *ratio),
+        _ => Place::Open,
+    }
+}
+
+/// Those of some places that reach the threshold, with their ratios; `None` stands for that of a long text.
+pub(super) fn similar_places(
+    hunk: &Hunk,
+    file: &[&str],
+    threshold: f64,
+    places: Vec<usize>,
+) -> Vec<(usize, Option<f64>)> {
     let old = hunk.old_lines();
+    let wanted = old.join("\n");
     let mut similar = Vec::new();
-    for at in allowed {
-        let Some(ratio) = ratio(&old.join("\n"), &file[at..at + old.len()].join("\n")) else {
-            return Place::Open;
-        };
-        if ratio >= threshold {
-            similar.push((ratio, at));
+    for at in places {
+        let found = file[at..at + old.len()].join("\n");
+        if quick_ratio(&wanted, &found) < threshold {
+            continue;
+        }
+        let ratio = ratio(&wanted, &found);
+        if ratio.is_none_or(|ratio| ratio >= threshold) {
+            similar.push((at, ratio));
         }
     }
-    // Another place leaves the best one in doubt unless it differs twice as much and its ratio is lower by 0.02.
-    let best = similar.iter().map(|(ratio, _)| *ratio).fold(0.0, f64::max);
-    let doubtful = (1.0 - 2.0 * (1.0 - best)).min(best - 0.02);
-    let places: Vec<usize> =
-        similar.iter().filter(|(ratio, _)| *ratio >= doubtful).map(|(_, at)| *at).collect();
-    let lines = |at: usize| &file[at..at + old.len()];
-    match places[..] {
-        [] => Place::Nowhere,
-        [one] => Place::Similar(one, best),
-        // Of identical places, the line number may choose one.
-        [first, ..] if places.iter().all(|at| lines(*at) == lines(first)) => Place::Open,
-        _ => Place::Nowhere,
+    similar
+}
+
+/// difflib's `quick_ratio`, an upper bound of the ratio: the characters that both texts have, in any order.
+fn quick_ratio(a: &str, b: &str) -> f64 {
+    let mut left: Vec<char> = b.chars().collect();
+    let (len, total) = (left.len(), a.chars().count() + left.len());
+    for c in a.chars() {
+        if let Some(at) = left.iter().position(|other| *other == c) {
+            left.swap_remove(at);
+        }
     }
+    2.0 * (len - left.len()) as f64 / total as f64
 }
 
 /// "Apply hunks with configurable strictness", all or none. Line numbers refer to the original, so that "each hunk
@@ -182,7 +204,7 @@ pub(crate) fn patch(text: &str, request: &Request) -> (Verdict, Vec<Place>) {
     let mut places = Vec::new();
     let mut is_shifted = false;
     for hunk in &request.hunks {
-        let place = place(hunk, &file, request, is_shifted);
+        let place = deviations::place(hunk, &file, request.mode, place(hunk, &file, request, is_shifted));
         is_shifted |= place.at() != Some(hunk.start.saturating_sub(1));
         places.push(place);
     }

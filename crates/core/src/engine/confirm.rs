@@ -1,0 +1,70 @@
+//! Confirmations that count only for what was shown.
+//!
+//! A caller that sends its confirmation with the first call has not seen what it confirms. So the session remembers which change of
+//! a file it was shown last, and another change, or the same one of a file that has changed since, is shown first.
+
+use super::Engine;
+use crate::change::ChangeSet;
+use crate::plan::{Confirmation, EditPlan, EditRules, OverwriteConsent, Run, Shrink};
+use crate::ports::journal::JournalError;
+use crate::snapshot::Snapshots;
+use slipstitch_text::ContentHash;
+
+/// Prefix of the keys in a session's memory, followed by the path.
+const SHOWN: &str = "shown-change:";
+
+/// A change that a caller can confirm, as the session remembers it.
+pub(super) struct ShownChange {
+    confirmation: Confirmation,
+    key: String,
+    digest: String,
+}
+
+impl ShownChange {
+    pub(super) fn new(
+        confirmation: Confirmation,
+        changes: &ChangeSet,
+        snapshots: &Snapshots,
+        diff: &[u8],
+    ) -> Self {
+        if confirmation == Confirmation::Unused {
+            return Self { confirmation, key: String::new(), digest: String::new() };
+        }
+        let mut parts = diff.to_vec();
+        for snapshot in changes.files().iter().filter_map(|file| snapshots.get(&file.path)) {
+            parts.extend_from_slice(snapshot.hash().to_string().as_bytes());
+        }
+        let path = changes.files().first().map_or(String::new(), |file| file.path.to_string());
+        Self { confirmation, key: format!("{SHOWN}{path}"), digest: ContentHash::of(&parts).to_string() }
+    }
+}
+
+impl Engine<'_> {
+    /// Whether the call confirms the change, and the session was shown it before. A dry run writes nothing, so it need not have
+    /// been.
+    pub(super) fn is_confirmed(&self, shown: &ShownChange, run: Run) -> Result<bool, JournalError> {
+        if shown.confirmation != Confirmation::Sent {
+            return Ok(false);
+        }
+        let is_same = |(key, digest): &(String, String)| *key == shown.key && *digest == shown.digest;
+        Ok(run == Run::Dry || self.journal.recall(self.session, &shown.key)?.iter().any(is_same))
+    }
+
+    /// Notes that the answer shows a change that can be confirmed.
+    pub(super) fn note_shown_change(&self, shown: &ShownChange) -> Result<(), JournalError> {
+        match shown.confirmation {
+            Confirmation::Unused => Ok(()),
+            Confirmation::Awaited | Confirmation::Sent => {
+                self.journal.remember(self.session, &[(shown.key.clone(), shown.digest.clone())])
+            }
+        }
+    }
+}
+
+impl EditPlan {
+    /// The plan with every confirmation that its rules ask for.
+    pub(super) fn confirmed(&self) -> Self {
+        let rules = EditRules { shrink: Shrink::Allowed, overwrite: OverwriteConsent::Given, ..self.rules };
+        Self { rules, ..self.clone() }
+    }
+}

@@ -1,0 +1,85 @@
+//! Emacs processes, wherever their servers are.
+//!
+//! An Emacs may listen in a folder of its choice, or have no server at all. The system's list of processes shows both. The first
+//! kind is asked like every other server. The second kind cannot be asked, and with `create-lockfiles` off it leaves no
+//! trace of unsaved changes; so the answer says so if that Emacs seems to have the file open.
+
+use std::env;
+use std::path::Path;
+
+use slipstitch_platform::process::{self, RunningProgram};
+
+/// The Emacs processes of a user in which someone may edit files.
+pub(crate) fn find(user: u32) -> Vec<RunningProgram> {
+    let mut programs = process::running_programs(user, is_emacs);
+    programs.retain(|program| !is_batch(program));
+    programs
+}
+
+/// How messages name a process.
+pub(crate) fn describe(program: &RunningProgram) -> String {
+    format!("Emacs (process {})", program.pid)
+}
+
+/// Names such as `emacs`, `emacs-nox`, `emacs-29.4` and `.emacs-29.4-wrap`, but not `emacsclient`.
+fn is_emacs(name: &str) -> bool {
+    let name = name.trim_start_matches('.').to_ascii_lowercase();
+    name == "emacs" || name.starts_with("emacs-")
+}
+
+/// Whether it runs a script, and nobody edits in it.
+fn is_batch(program: &RunningProgram) -> bool {
+    let is_batch = |word: &String| matches!(word.as_str(), "-batch" | "--batch" | "-script" | "--script");
+    program.arguments.iter().any(is_batch)
+}
+
+/// Whether a process seems to have a file open: its command line names the file, or it was started in the file's folder or in one
+/// above it, such as that of a project. The home folder is above everything, so it says nothing.
+pub(crate) fn seems_to_have_open(program: &RunningProgram, file: &Path) -> bool {
+    let Some(folder) = &program.folder else { return false };
+    let is_named = program.arguments.iter().skip(1).any(|word| folder.join(word) == file);
+    let is_telling = folder.parent().is_some() && env::home_dir().is_none_or(|home| *folder != home);
+    is_named || (is_telling && file.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(folder: &str, arguments: &[&str]) -> RunningProgram {
+        RunningProgram {
+            pid: 7,
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            folder: Some(folder.into()),
+            sockets: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn programs_are_recognized_by_name() {
+        for name in ["emacs", "Emacs", "emacs-nox", "emacs-29.4", ".emacs-29.4-wra"] {
+            assert!(is_emacs(name), "{name}");
+        }
+        for name in ["emacsclient", "remacs", "vim", ""] {
+            assert!(!is_emacs(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn scripts_are_left_out() {
+        assert!(is_batch(&program("/", &["emacs", "-Q", "--batch"])));
+        assert!(!is_batch(&program("/", &["emacs", "a.txt"])));
+    }
+
+    #[test]
+    fn a_file_seems_open_by_name_or_by_folder() {
+        let file = Path::new("/project/src/a.rs");
+        let seems = |folder: &str, arguments: &[&str]| seems_to_have_open(&program(folder, arguments), file);
+        assert!(seems("/project", &["emacs"]) && seems("/project/src", &["emacs"]));
+        assert!(seems("/", &["emacs", "/project/src/a.rs"]) && seems("/", &["emacs", "project/src/a.rs"]));
+        assert!(!seems("/", &["emacs"]) && !seems("/other", &["emacs", "a.rs"]));
+        assert!(!seems("/project/src/a", &["emacs"]));
+        let home = env::home_dir().unwrap();
+        assert!(!seems_to_have_open(&program(home.to_str().unwrap(), &["emacs"]), &home.join("a/b")));
+    }
+}

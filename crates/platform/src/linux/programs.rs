@@ -1,0 +1,108 @@
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::running_program::RunningProgram;
+
+/// The programs of a user that run now and whose name passes a test. Empty if the system does not tell.
+pub fn running_programs(user: u32, is_wanted: fn(&str) -> bool) -> Vec<RunningProgram> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let mut programs = Vec::new();
+    for entry in entries.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let process = entry.path();
+        // The name comes first: most processes are others, and this is all that they cost.
+        let Ok(name) = fs::read(process.join("comm")) else { continue };
+        if !is_wanted(String::from_utf8_lossy(&name).trim_end()) {
+            continue;
+        }
+        if fs::metadata(&process).is_ok_and(|found| found.uid() == user) {
+            programs.extend(read_program(pid, &process));
+        }
+    }
+    programs
+}
+
+/// `None` for a process that has ended or is about to.
+fn read_program(pid: i32, process: &Path) -> Option<RunningProgram> {
+    let command = fs::read(process.join("cmdline")).ok().filter(|command| !command.is_empty())?;
+    let words = command.strip_suffix(b"\0").unwrap_or(&command).split(|byte| *byte == 0);
+    Some(RunningProgram {
+        pid,
+        arguments: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
+        folder: fs::read_link(process.join("cwd")).ok(),
+        sockets: listening_sockets(process),
+    })
+}
+
+/// Set in the flags of a socket that waits for connections.
+const ACCEPTS_CONNECTIONS: u32 = 0x1_0000;
+
+fn listening_sockets(process: &Path) -> Vec<PathBuf> {
+    let Ok(open) = fs::read_dir(process.join("fd")) else { return Vec::new() };
+    let inodes: HashSet<String> = open
+        .flatten()
+        .filter_map(|file| {
+            let target = fs::read_link(file.path()).ok()?;
+            Some(target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+        })
+        .collect();
+    if inodes.is_empty() {
+        return Vec::new();
+    }
+    let table = fs::read(process.join("net/unix")).unwrap_or_default();
+    table.split(|byte| *byte == b'\n').filter_map(|line| parse_listening(line, &inodes)).collect()
+}
+
+/// The path of a socket in a line of the kernel's table, if it listens and is one of these.
+fn parse_listening(line: &[u8], inodes: &HashSet<String>) -> Option<PathBuf> {
+    // Number, references, protocol, flags, type, state, inode, path. The path may have blanks.
+    let mut rest = line;
+    let mut fields = Vec::new();
+    while fields.len() < 7 {
+        rest = rest.trim_ascii_start();
+        let end = rest.iter().position(|byte| *byte == b' ')?;
+        fields.push(std::str::from_utf8(&rest[..end]).ok()?);
+        rest = &rest[end..];
+    }
+    let path = rest.strip_prefix(b" ")?;
+    let flags = u32::from_str_radix(fields[3], 16).ok()?;
+    let is_listed = flags & ACCEPTS_CONNECTIONS != 0 && inodes.contains(fields[6]);
+    // A name that starts with `@` is not in the file system.
+    (is_listed && path.starts_with(b"/")).then(|| Path::new(std::ffi::OsStr::from_bytes(path)).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn finds_this_process_and_the_sockets_on_which_it_listens() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("with a blank");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let user = crate::unix::process::user();
+        let found = running_programs(user, |_| true);
+        let own = found.iter().find(|program| program.pid as u32 == std::process::id()).unwrap();
+        assert!(own.sockets.contains(&path), "{own:?}");
+        assert_eq!(own.folder, std::env::current_dir().ok());
+        assert_eq!(own.arguments, std::env::args().collect::<Vec<_>>());
+        assert_eq!(running_programs(user, |_| false), []);
+        assert!(running_programs(user + 1, |_| true).iter().all(|other| other.pid != own.pid));
+    }
+
+    #[test]
+    fn only_listening_sockets_with_a_path_count() {
+        let inodes = HashSet::from(["77".to_owned()]);
+        let parse = |line: &str| parse_listening(line.as_bytes(), &inodes);
+        let line = "ffff8800: 00000002 00000000 00010000 0001 01 77 /run/a b";
+        assert_eq!(parse(line), Some("/run/a b".into()));
+        assert_eq!(parse(&line.replace("00010000", "00000000")), None);
+        assert_eq!(parse(&line.replace(" 77 ", " 78 ")), None);
+        assert_eq!(parse(&line.replace("/run", "@run")), None);
+        assert_eq!(parse("Num       RefCount Protocol Flags    Type St Inode Path"), None);
+    }
+}

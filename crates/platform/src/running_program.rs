@@ -1,0 +1,14 @@
+use std::path::PathBuf;
+
+/// A running program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningProgram {
+    /// The number of its process.
+    pub pid: i32,
+    /// Its command line, the program first.
+    pub arguments: Vec<String>,
+    /// Its working folder, if the system tells.
+    pub folder: Option<PathBuf>,
+    /// The sockets with a path on which it waits for connections.
+    pub sockets: Vec<PathBuf>,
+}
