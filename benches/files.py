@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from measure import Process, interleave, peak_memory
+from measure import Process, Took, interleave, peak_memory
 from row import GIT, PATCH, SED, US, YARDSTICK, Row, scenario
 
 COPY = "copy + fsync + rename"
@@ -38,16 +38,16 @@ def large(folder, options, edit, line, undo):
 
     def run(*args):
         os.sync()
-        return folder.ours(*args, fsync=True).seconds
+        return folder.ours(*args, fsync=True).took
 
     def peer(*command):
         os.sync()
-        took = Process(command).seconds
-        return took + Process(["/bin/sync", theirs]).seconds
+        took = Process(command).took
+        return took + Process(["/bin/sync", theirs]).took
 
     def copy():
         os.sync()
-        return Process([YARDSTICK, "copy", theirs]).seconds
+        return Process([YARDSTICK, "copy", theirs]).took
 
     rounds = options.rounds(4)
     times = interleave(rounds, {
@@ -95,11 +95,11 @@ def misses(folder, options, recovery, drift, miss):
         call = {"path": "a.rs", "old_text": old, "new_text": new, "dry_run": True}
         request = folder.path / "request.json"
         request.write_text(json.dumps(call))
-        return folder.ours("call", "edit_file", "-", stdin=request, expect=(0, 1)).seconds
+        return folder.ours("call", "edit_file", "-", stdin=request, expect=(0, 1)).took
 
     def scan():
         command = [YARDSTICK, "scan", file, "fn nothing_like_this()", "5"]
-        return float(subprocess.run(command, capture_output=True, check=True).stdout)
+        return Took(*map(float, subprocess.run(command, capture_output=True, check=True).stdout.split()))
 
     contenders = {"memmem scan": scan}
     contenders |= {name: (lambda pair=pair: ours(*pair)) for name, pair in texts.items()}
@@ -132,8 +132,8 @@ def hunks(folder, options, row):
         assert ours.read_text() == "".join(expected), "the hunks are not in the file"
 
     times = interleave(options.rounds(6), {
-        "patch": lambda: Process([PATCH, "--silent", *reverse("patch"), theirs, diff]).seconds,
-        US: lambda: folder.ours("patch", *reverse(US), diff).seconds,
+        "patch": lambda: Process([PATCH, "--silent", *reverse("patch"), theirs, diff]).took,
+        US: lambda: folder.ours("patch", *reverse(US), diff).took,
     })
     check()
     return [row.result(times)]
@@ -154,12 +154,12 @@ def replace_all(folder, options, row):
         return "edit", "a.txt", "--old", old, "--new", new, "--all"
 
     def ours():
-        return folder.ours(*next_edit()).seconds
+        return folder.ours(*next_edit()).took
 
     def sed():
         old, new = words["sed"]
         words["sed"].reverse()
-        return Process([SED, "-i", f"s/{old}/{new}/g", theirs]).seconds
+        return Process([SED, "-i", f"s/{old}/{new}/g", theirs]).took
 
     times = interleave(options.rounds(6), {"sed": sed, US: ours})
     return [row.result(times, peak_memory(folder.command(*next_edit())))]
@@ -189,11 +189,11 @@ def rewrites(folder, options, third, every):
         def write():
             source = sources[0]
             sources.reverse()
-            return folder.ours("write", "a.rs", "--from", source).seconds
+            return folder.ours("write", "a.rs", "--from", source).took
 
         def diff():
             command = [GIT, "diff", "--no-index", "--no-color", before, after]
-            return Process(command, expect=(0, 1)).seconds
+            return Process(command, expect=(0, 1)).took
 
         results.append(row.result(interleave(options.rounds(4), {row.baseline: diff, US: write})))
     return results
@@ -225,12 +225,12 @@ def patch_files(folder, options, row):
         return [] if turns[name] else ["-R"]
 
     def patch():
-        return Process([PATCH, "-p1", "--silent", *reverse("patch"), "-i", diff], cwd=folder.path / "third").seconds
+        return Process([PATCH, "-p1", "--silent", *reverse("patch"), "-i", diff], cwd=folder.path / "third").took
 
     subprocess.run(["cp", "-r", theirs, folder.path / "third"], check=True)
     times = interleave(options.rounds(8), {
-        "git apply": lambda: Process([GIT, "apply", *reverse("git apply"), diff], cwd=theirs).seconds,
-        US: lambda: folder.ours("patch", *reverse(US), diff).seconds,
+        "git apply": lambda: Process([GIT, "apply", *reverse("git apply"), diff], cwd=theirs).took,
+        US: lambda: folder.ours("patch", *reverse(US), diff).took,
         "patch": patch,
     })
     return [row.result(times)]
@@ -242,8 +242,8 @@ def read_lines(folder, options, row):
     file = folder.write("a.rs", "".join(_code(count)))
     first, last = count // 2, count // 2 + 99
     times = interleave(options.rounds(30), {
-        "sed": lambda: Process([SED, "-n", f"{first},{last}p;{last}q", file]).seconds,
-        US: lambda: folder.ours("read", "a.rs", "--lines", f"{first}-{last}").seconds,
+        "sed": lambda: Process([SED, "-n", f"{first},{last}p;{last}q", file]).took,
+        US: lambda: folder.ours("read", "a.rs", "--lines", f"{first}-{last}").took,
     })
     return [row.result(times)]
 

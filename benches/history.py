@@ -40,7 +40,7 @@ def history(folder, options, *rows):
 
     def run(root, args):
         command = [PROGRAM, "--root", root, "--state-dir", root.parent / "state", "--no-fsync", *args]
-        return Process(command, expect=(0, 1)).seconds
+        return Process(command, expect=(0, 1)).took
 
     return [
         row.result(interleave(options.rounds(20), {

@@ -2,10 +2,9 @@
 
 import itertools
 import os
-import statistics
 
 from mcp import OURS, REFERENCE, RUST
-from measure import Process, interleave, seconds
+from measure import Process, interleave, measured, median
 from row import PATCH, US, YARDSTICK, Row, scenario
 
 PEER, RUST_PEER = "server-filesystem", "rust-mcp-filesystem"
@@ -31,11 +30,11 @@ def _cold(folder, options, row, fsync):
     diffs = alternating(lambda old, new: _write_diff(folder, old, new))
 
     def patch():
-        return Process([PATCH, "--silent", copy, next(diffs)]).seconds
+        return Process([PATCH, "--silent", copy, next(diffs)]).took
 
     return interleave(options.rounds(200), {
-        "hello world": lambda: Process([YARDSTICK, "hello"]).seconds,
-        US: lambda: folder.ours(*next(turns), fsync=fsync).seconds,
+        "hello world": lambda: Process([YARDSTICK, "hello"]).took,
+        US: lambda: folder.ours(*next(turns), fsync=fsync).took,
         "patch": patch,
     })
 
@@ -74,9 +73,9 @@ class WarmServer:
         times = []
         for _ in range(self.batch):
             call, new = next(self.calls)
-            times.append(seconds(lambda: self.server.call(call)))
+            times.append(measured(lambda: self.server.call(call), self.server.cpu))
         assert new in self.file.read_text(), "the edit is not in the file"
-        return statistics.median(times)
+        return median(times)
 
     def close(self):
         self.server.close()
@@ -119,7 +118,7 @@ def _warm_on_disk(folder, options, size):
             os.fsync(file.fileno())
         os.rename(temp, plain)
 
-    others = {baseline: lambda: statistics.median(seconds(replace) for _ in range(batch))}
+    others = {baseline: lambda: median([measured(replace) for _ in range(batch)])}
     return _warm(folder, options, size, {US: OURS}, others)
 
 
@@ -148,7 +147,7 @@ def cold_mcp(folder, options, row):
                 started.append(kind.start(root))
                 started[0].call(next(calls))
 
-            took = seconds(first_edit)
+            took = measured(first_edit, lambda: started[0].cpu() if started else 0)
             started[0].close()
             return took
 
@@ -168,7 +167,7 @@ def many_edits(folder, options, row):
         old = [(f"{n:06} the quick", f"{n:06} the slow!") for n in range(1000, 1000 + 10 * edits, 10)]
         back = [(new, old) for old, new in old]
         turns = itertools.cycle(kind.call(server.root, "a.txt", pairs) for pairs in (old, back))
-        return server, lambda: seconds(lambda: server.server.call(next(turns)))
+        return server, lambda: measured(lambda: server.server.call(next(turns)), server.server.cpu)
 
     pairs = {
         "one edit": contender("one", OURS, 1), US: contender("many", OURS, count),
@@ -180,8 +179,8 @@ def many_edits(folder, options, row):
         for server, _ in pairs.values():
             server.close()
     # The peer is compared with its own single edit.
-    scale = statistics.median(times["one edit"]) / statistics.median(times.pop("one edit of the peer"))
-    times[PEER] = [one * scale for one in times[PEER]]
+    scale = median(times["one edit"]).clock / median(times.pop("one edit of the peer")).clock
+    times[PEER] = [one.scaled(scale) for one in times[PEER]]
     return [row.result(times)]
 
 

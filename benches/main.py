@@ -11,6 +11,7 @@ import files
 import history
 import latency
 import report
+from measure import Took
 from row import Result
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,13 +35,15 @@ class Options:
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Slipstitch beside its peers.")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows (default: all)")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="measure these rows only (default: all)")
+    parser.add_argument("--only", action="append", default=[], metavar="ROW", help="the same, as an option")
     parser.add_argument("--quick", action="store_true", help="smaller inputs and fewer rounds; docs are not written")
     parser.add_argument("--check", action="store_true", help="fail if a goal is missed")
     parser.add_argument("--list", action="store_true", help="list the rows and their goals")
     parser.add_argument("--disk", default="/var/tmp", help="a folder on a disk, for what is flushed (default: %(default)s)")
     parser.add_argument("--render", action="store_true", help="write the docs again from the last complete run")
     options = parser.parse_args()
+    options.rows += options.only
     unknown = [name for name in options.rows if name not in ROWS]
     if unknown:
         parser.error(f"unknown row `{unknown[0]}`; the rows are {', '.join(ROWS)}")
@@ -64,6 +67,11 @@ def measure(options):
     return results
 
 
+def _loaded(saved):
+    times = {name: [Took(*one) for one in times] for name, times in saved["times"].items()}
+    return Result(ROWS[saved["row"]], times, saved["memory"])
+
+
 def main():
     options = parse()
     if options.list:
@@ -72,7 +80,7 @@ def main():
         return
     if options.render:
         saved = json.loads(SAVED.read_text())
-        results = [Result(ROWS[one["row"]], one["times"], one["memory"]) for one in saved["results"]]
+        results = [_loaded(one) for one in saved["results"]]
         report.write(HERE.parent / "docs", results, saved["machine"])
         return
     print(report.HEADING)

@@ -5,7 +5,7 @@ import os
 import pathlib
 import subprocess
 
-from measure import Failed, environment
+from measure import Failed, cpu_of, environment
 
 PEERS = pathlib.Path(os.environ.get("PEERS", "."))
 
@@ -55,6 +55,10 @@ class Server:
         answer = self.exchange(message)
         if b'"isError":true' in answer or b'"error":' in answer[:60]:
             raise Failed(f"bench: {answer[:400]}")
+
+    def cpu(self):
+        """The processor time that the server has used so far, in seconds."""
+        return cpu_of(self.process.pid)
 
     def close(self):
         self.process.stdin.close()

@@ -1,18 +1,33 @@
 """Runs the contenders of a comparison in turn, and summarises the ratios of their times."""
 
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 
 class Failed(SystemExit):
     """A contender did not do its work, so that its time means nothing."""
 
 
+class Took(NamedTuple):
+    """How long something took: seconds on the clock, and seconds of a processor, which other programs change less."""
+
+    clock: float
+    cpu: float
+
+    def __add__(self, other):
+        return Took(self.clock + other.clock, self.cpu + other.cpu)
+
+    def scaled(self, factor):
+        return Took(self.clock * factor, self.cpu * factor)
+
+
 class Process:
-    """A command that ran: its time in seconds."""
+    """A command that ran, and how long it took."""
 
     def __init__(self, command, cwd=None, stdin=os.devnull, env=None, expect=(0,)):
         command = [str(part) for part in command]
@@ -28,8 +43,8 @@ class Process:
             start = time.perf_counter()
             # Cheaper than `subprocess`, whose own work would hide that of a short command.
             pid = os.posix_spawn(command[0], command, env or environment(), file_actions=actions)
-            _, status = os.waitpid(pid, 0)
-            self.seconds = time.perf_counter() - start
+            _, status, usage = os.wait4(pid, 0)
+            self.took = Took(time.perf_counter() - start, usage.ru_utime + usage.ru_stime)
         finally:
             os.chdir(here)
         self.code = os.waitstatus_to_exitcode(status)
@@ -61,14 +76,32 @@ def environment():
     return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C"}
 
 
-def seconds(work):
-    start = time.perf_counter()
+def measured(work, cpu_clock=time.process_time):
+    """How long a function takes. `cpu_clock` reads the processor time of what does the work."""
+    cpu, start = cpu_clock(), time.perf_counter()
     work()
-    return time.perf_counter() - start
+    clock = time.perf_counter() - start
+    return Took(clock, cpu_clock() - cpu)
+
+
+def cpu_of(pid):
+    """The processor time that the threads of a running process have used, in seconds."""
+    total = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            total += int((task / "schedstat").read_text().split()[0])
+        except OSError:
+            pass  # The thread has ended since.
+    return total / 1e9
+
+
+def median(list_of_took):
+    """The median of each."""
+    return Took(*(statistics.median(values) for values in zip(*list_of_took)))
 
 
 def interleave(rounds, contenders, rare=()):
-    """Calls the contenders in turn, each of which returns seconds: a busy moment of the machine hits all of them. Those
+    """Calls the contenders in turn, each of which says how long it took: a busy moment of the machine hits all of them. Those
     named in `rare` are slow and get a third of the rounds. The first round, in which caches fill, does not count."""
     times = {name: [] for name in contenders}
     for number in range(rounds + 1):
@@ -84,7 +117,8 @@ def interleave(rounds, contenders, rare=()):
 class Ratio:
     """How the times of one contender relate to those of another: the median, and the range without the extreme tenths."""
 
-    def __init__(self, times, baseline):
+    def __init__(self, times, baseline, clock="clock"):
+        times, baseline = ([max(getattr(took, clock), 1e-6) for took in all_took] for all_took in (times, baseline))
         # Paired by round as far as both have one.
         count = min(len(times), len(baseline))
         ratios = sorted(one / other for one, other in zip(times[-count:], baseline[-count:]))

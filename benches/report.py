@@ -3,17 +3,17 @@
 import os
 import pathlib
 import platform
-import statistics
 
 import plot
-from measure import number
+from measure import median, number
 from row import US
 
-HEADING = f"{'row':16} {'slipstitch':28} {'goal':12} {'':4} peers"
+HEADING = f"{'row':16} {'slipstitch':40} {'goal':12} {'':4} peers"
 INTRODUCTION = """# Performance
 
 `scripts/bench` measures these rows and writes this page. Slipstitch, its peers and the baseline run in turn, so that a busy moment
 hits all of them, and only ratios of one run are compared: the median, and in parentheses the range without the extreme tenths.
+The column "CPU" is the same ratio in processor time (user and system), which depends less on what else the machine does.
 `scripts/bench --check` fails if a goal is missed, `--quick` uses smaller inputs, and `scripts/bench ROW` measures one row.
 """
 
@@ -31,9 +31,9 @@ def _memory(result):
 def line(result):
     """A result as a line of text."""
     peers = ", ".join(f"{name} {ratio}" for name, ratio in result.ratios.items())
-    ours = f"{result.ours}{_memory(result)}"
+    ours = f"{result.ours}{_memory(result)}, CPU {number(result.cpu.median)} ×"
     mark = "ok" if result.is_met() else "MISS"
-    return f"{result.row.name:16} {ours:28} {goal(result.row):12} {mark:4} of {result.row.baseline}; {peers}"
+    return f"{result.row.name:16} {ours:40} {goal(result.row):12} {mark:4} of {result.row.baseline}; {peers}"
 
 
 def machine():
@@ -47,12 +47,12 @@ def machine():
 
 
 def _milliseconds(times):
-    value = statistics.median(times) * 1000
+    value = median(times).clock * 1000
     return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"
 
 
 def _table(results):
-    rows = ["| work | compared with | goal | slipstitch | peers | time |", "| --- | --- | --- | --- | --- | ---: |"]
+    rows = ["| work | compared with | goal | slipstitch | CPU | peers | time |", "| --- | --- | --- | --- | ---: | --- | ---: |"]
     for result in results:
         row = result.row
         mark = "" if result.is_met() else " **missed**"
@@ -60,7 +60,7 @@ def _table(results):
         peers = ", ".join(f"{name} {number(ratio.median)} ×" for name, ratio in result.ratios.items())
         rows.append(
             f"| {row.title} | {verb}{row.baseline} | {goal(row)} | {result.ours}{_memory(result)}{mark} "
-            f"| {peers} | {_milliseconds(result.times[US])} |"
+            f"| {number(result.cpu.median)} × | {peers} | {_milliseconds(result.times[US])} |"
         )
     return "\n".join(rows)
 

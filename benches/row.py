@@ -31,10 +31,13 @@ class Result:
     def __init__(self, row, times, memory):
         self.row, self.memory = row, memory
         self.times = times
-        base = times[row.baseline]
-        ratios = {name: Ratio(taken, base) for name, taken in times.items() if name != row.baseline}
-        self.ratios = {name: ratio.inverse() if row.faster else ratio for name, ratio in ratios.items()}
+        self.ratios = {name: self._ratio(name, "clock") for name in times if name != row.baseline}
         self.ours = self.ratios.pop(US)
+        self.cpu = self._ratio(US, "cpu")
+
+    def _ratio(self, name, clock):
+        ratio = Ratio(self.times[name], self.times[self.row.baseline], clock)
+        return ratio.inverse() if self.row.faster else ratio
 
     def is_met(self):
         met = self.ours.median >= self.row.goal if self.row.faster else self.ours.median <= self.row.goal

@@ -27,15 +27,24 @@ fn copy(file: &Path) -> io::Result<()> {
     std::fs::rename(temp, file)
 }
 
-/// Prints how many seconds it takes to read a file and to search it for a text, the best of several rounds.
+/// Prints how many seconds it takes to read a file and to search it for a text, the best of several rounds: on the clock, and
+/// of the processor.
 fn scan(file: &Path, needle: &str, rounds: usize) -> io::Result<()> {
-    let times = (0..rounds).map(|_| {
-        let start = Instant::now();
+    let (mut best, mut best_cpu) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..rounds {
+        let (start, cpu) = (Instant::now(), cpu_time()?);
         let text = std::fs::read(file)?;
         black_box(memchr::memmem::find(black_box(&text), needle.as_bytes()));
-        Ok(start.elapsed().as_secs_f64())
-    });
-    let times = times.collect::<io::Result<Vec<_>>>()?;
-    println!("{}", times.into_iter().fold(f64::INFINITY, f64::min));
+        best = best.min(start.elapsed().as_secs_f64());
+        best_cpu = best_cpu.min(cpu_time()? - cpu);
+    }
+    println!("{best} {best_cpu}");
     Ok(())
+}
+
+/// How long this thread has computed, in seconds.
+fn cpu_time() -> io::Result<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = text.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+    nanoseconds.map(|time| time / 1e9).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

@@ -31,7 +31,9 @@ mod undo;
 mod uninstall;
 mod write;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -56,9 +58,11 @@ Exit codes:
 Run `slipstitch COMMAND --help` for examples of each command, and `slipstitch help TOPIC` for
 recovery, patches, settings, selection, json or state.";
 
+const PROGRAM: &str = "slipstitch";
+
 /// Edit files in the right place or not at all, and undo any edit.
 #[derive(Debug, Parser)]
-#[command(name = "slipstitch", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = PROGRAM, version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -70,6 +74,54 @@ pub(crate) struct Cli {
 pub(crate) fn parser() -> clap::Command {
     reflow_help(Cli::command())
 }
+
+/// Parses a command line that names a command, without building the parsers of the other 28: those would take longer than
+/// starting the program. `None` if the command line may be wrong, or asks for help; the whole parser then says so.
+pub(crate) fn parse_named(arguments: &[OsString]) -> Option<Cli> {
+    // A value such as that of `--session` may have the same name. Then the command itself is unknown here.
+    let named = |word: &OsString| COMMANDS.iter().find(|(name, _)| word == name);
+    let (name, augment) = arguments.iter().skip(1).find_map(named)?;
+    let global = Global::augment_args(clap::Command::new(PROGRAM)).disable_help_subcommand(true);
+    let parser = global.subcommand(augment(clap::Command::new(*name)));
+    let mut matches = parser.try_get_matches_from(arguments).ok()?;
+    Cli::from_arg_matches_mut(&mut matches).ok()
+}
+
+/// Adds the arguments of a command to its parser.
+type AddArguments = fn(clap::Command) -> clap::Command;
+
+/// The commands by name. A test compares them with [`Command`].
+const COMMANDS: &[(&str, AddArguments)] = &[
+    ("edit", edit::Edit::augment_args),
+    ("lines", lines::Lines::augment_args),
+    ("write", write::Write::augment_args),
+    ("append", append::Append::augment_args),
+    ("delete", delete::Delete::augment_args),
+    ("move", rename::Move::augment_args),
+    ("patch", patch::Patch::augment_args),
+    ("read", read::Read::augment_args),
+    ("info", info::Info::augment_args),
+    ("call", call::Call::augment_args),
+    ("tools", tools::Tools::augment_args),
+    ("log", log::Log::augment_args),
+    ("show", show::Show::augment_args),
+    ("sessions", sessions::Sessions::augment_args),
+    ("undo", undo::Undo::augment_args),
+    ("redo", redo::Redo::augment_args),
+    ("forget", forget::Forget::augment_args),
+    ("gc", gc::Gc::augment_args),
+    ("mode", mode::SetMode::augment_args),
+    ("review", review::Review::augment_args),
+    ("stats", stats::Stats::augment_args),
+    ("mcp", mcp::Mcp::augment_args),
+    ("config", config::Config::augment_args),
+    ("doctor", doctor::Doctor::augment_args),
+    ("completions", completions::Completions::augment_args),
+    ("man", man::ManPages::augment_args),
+    ("schema", schema::Schema::augment_args),
+    ("uninstall", uninstall::UninstallAll::augment_args),
+    ("help", help::Help::augment_args),
+];
 
 /// Joins the lines of paragraphs below the options, so that they are wrapped at the terminal's width only. Indented lines are
 /// examples, and stay as they are.
@@ -167,7 +219,9 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use super::{join_paragraphs, parser};
+    use clap::{CommandFactory, FromArgMatches};
+
+    use super::{COMMANDS, Cli, join_paragraphs, parse_named, parser};
 
     #[test]
     fn prose_is_joined_and_examples_are_not() {
@@ -176,6 +230,47 @@ mod tests {
             join_paragraphs(text),
             "Examples:\n  one\n  two\n\nSome prose that goes on.\n\nMore:\n  three"
         );
+    }
+
+    #[test]
+    fn every_command_can_be_parsed_alone() {
+        let whole = Cli::command();
+        let names: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(names, COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        for (command, (name, augment)) in whole.get_subcommands().zip(COMMANDS) {
+            let mut alone = augment(clap::Command::new(*name));
+            assert_eq!(command.clone().render_long_help().to_string(), alone.render_long_help().to_string());
+        }
+    }
+
+    #[test]
+    fn a_command_alone_is_parsed_as_by_the_whole_parser() {
+        for line in [
+            "slipstitch edit a.txt --old x --new y --no-fsync",
+            "slipstitch --root r --session log edit a.txt --old x --new y",
+            "slipstitch --session edit log",
+            "slipstitch --json undo c1",
+            "slipstitch mcp --root r",
+            "slipstitch mcp install",
+            "slipstitch review accept p1 --json",
+            "slipstitch read a.txt --lines 1-2",
+            "slipstitch help patches",
+            "slipstitch edit",
+            "slipstitch edit --help",
+            "slipstitch --version",
+            "slipstitch frobnicate edit",
+            "slipstitch",
+        ] {
+            let words: Vec<std::ffi::OsString> = line.split(' ').map(Into::into).collect();
+            let whole = Cli::command().try_get_matches_from(&words);
+            let whole = whole.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+            if let Some(alone) = parse_named(&words) {
+                assert_eq!(format!("{alone:?}"), format!("{:?}", whole.unwrap()), "{line}");
+            } else {
+                let is_ambiguous = line.contains("--session");
+                assert!(whole.is_err() || is_ambiguous, "{line} is parsed twice");
+            }
+        }
     }
 
     #[test]

@@ -51,6 +51,10 @@ fn main() -> ExitCode {
 /// Parses the command line. Help is laid out for the terminal only if it is shown: that costs more than parsing.
 fn parse() -> Result<command::Cli, clap::Error> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(cli) = command::parse_named(&arguments) {
+        return Ok(cli);
+    }
     command::Cli::try_parse().map_err(|error| match error.kind() {
         DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand => {
             command::parser().try_get_matches().err().unwrap_or(error)

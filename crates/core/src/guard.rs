@@ -17,8 +17,8 @@ pub(crate) use judge::{AcceptError, Accepted};
 pub use judge::{Judge, ProposalKind};
 pub(crate) use protected::find_protections;
 pub use protected::{
-    ConsentRule, GlobError, Group, NoPlaces, PlaceKind, Protected, ProtectedPlaces, Protection, TouchedPath,
-    UnknownGroup,
+    ConsentRule, FoundPlace, GlobError, Group, NoPlaces, PlaceKind, Protected, ProtectedPlaces, Protection,
+    TouchedPath, UnknownGroup,
 };
 pub use rules::{Conditions, Found, OperationKind, Rule, Rules};
 

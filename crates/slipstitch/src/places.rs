@@ -18,12 +18,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use slipstitch_core::guard::{PlaceKind, ProtectedPlaces, TouchedPath};
+use slipstitch_core::guard::{FoundPlace, PlaceKind, ProtectedPlaces, TouchedPath};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::snapshot::FileId;
 
 use crate::git::Repository;
-use crate::hard_links::HardLinkFinder;
+use crate::hard_links::{HardLinkFinder, OtherPaths};
 use crate::os_path::{path_to_text, text_to_path};
 use git_places::{CurrentPlaces, GitPlaces, RepositoryKey, repository_key};
 use neighbours::{NeighbourSearch, Neighbours};
@@ -66,25 +66,21 @@ impl DiskPlaces {
 }
 
 impl ProtectedPlaces for DiskPlaces {
-    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
+    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<FoundPlace> {
         let absolute = |touched: &TouchedPath<'_>| self.absolute(touched.real);
         let mut created: Vec<PathBuf> = touched.iter().filter(|one| one.remains).map(absolute).collect();
         created.sort();
         let mut survey = Survey::new(self, created);
-        touched.iter().map(|one| survey.find_by_all_names(&absolute(one), one.id)).collect()
-    }
-
-    fn other_paths(&self, touched: &TouchedPath<'_>) -> Vec<FilePath> {
-        if touched.id.is_none() {
-            return Vec::new();
-        }
-        let others = self.hard_links.find(&self.absolute(touched.real)).paths;
         let relative = |other: &PathBuf| {
             // Files of further roots keep their absolute paths.
             let path = self.roots.first().and_then(|root| other.strip_prefix(root).ok()).unwrap_or(other);
             FilePath::from_record(&path_to_text(path)).ok()
         };
-        others.iter().filter_map(relative).collect()
+        let find = |one: &TouchedPath<'_>| {
+            let (kind, others) = survey.find_by_all_names(&absolute(one), one.id);
+            FoundPlace { kind, other_paths: others.paths.iter().filter_map(relative).collect() }
+        };
+        touched.iter().map(find).collect()
     }
 }
 
@@ -124,15 +120,15 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Why the file at a path is protected, by this path or by that of a hard link.
-    fn find_by_all_names(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {
-        let found = self.find(path, id);
-        if found.is_some() || id.is_none() {
-            return found;
+    /// Why the file at a path is protected, by this path or by that of a hard link, and the paths of its hard links.
+    fn find_by_all_names(&mut self, path: &Path, id: Option<FileId>) -> (Option<PlaceKind>, OtherPaths) {
+        let by_path = self.find(path, id);
+        if id.is_none() {
+            return (by_path, OtherPaths::default());
         }
         let others = self.places.hard_links.find(path);
-        let by_link = others.paths.iter().find_map(|other| self.find(other, id));
-        by_link.or_else(|| others.is_cut_short.then_some(PlaceKind::SearchCutShort))
+        let found = by_path.or_else(|| others.paths.iter().find_map(|other| self.find(other, id)));
+        (found.or_else(|| others.is_cut_short.then_some(PlaceKind::SearchCutShort)), others)
     }
 
     fn find(&mut self, path: &Path, id: Option<FileId>) -> Option<PlaceKind> {

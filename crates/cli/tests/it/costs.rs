@@ -41,7 +41,26 @@ fn measure() -> BTreeMap<&'static str, Cost> {
     let patch = bench.write_patch(FILES);
     let patched = bench.count(&["patch", &patch]);
     costs.insert("a patch of 50 files", patched);
+    measure_many_places(&mut bench, &mut costs);
     costs
+}
+
+/// Measures changes of many places in one file of 2,000 lines.
+fn measure_many_places(bench: &mut Bench, costs: &mut BTreeMap<&'static str, Cost>) {
+    let lines: Vec<String> = (0..2000).map(|n| format!("    let value_{n} = compute({n});\n")).collect();
+    bench.write("b.rs", &lines.concat());
+    let all = ["edit", "b.rs", "--all", "--old", "compute", "--new", "evaluate"];
+    costs.insert("2,000 replacements", bench.count(&all));
+    let whole = bench.write_input("b.rs", &lines.concat());
+    costs.insert("a file with 2,000 new lines", bench.count(&["write", "b.rs", "--from", &whole]));
+    let mut patch = String::from("--- a/b.rs\n+++ b/b.rs\n");
+    for at in (5..lines.len()).step_by(10) {
+        let [before, old, after] = [&lines[at - 1], &lines[at], &lines[at + 1]];
+        let new = old.replace("compute", "evaluate");
+        write!(patch, "@@ -{at},3 +{at},3 @@\n {before}-{old}+{new} {after}").unwrap();
+    }
+    let patch = bench.write_input("hunks.diff", &patch);
+    costs.insert("a patch of 200 hunks", bench.count(&["patch", &patch]));
 }
 
 /// Parses lines such as `12345 instructions, 67 allocations: what`.

@@ -9,12 +9,12 @@ use slipstitch_text::display::decode_lossy;
 
 /// Whether the text of a file is private: by its name, or by the name that a symlink leads to.
 pub(super) fn is_private(journal: &dyn Journal, path: &FilePath, real: &FilePath) -> bool {
-    !journal.keeps_text_of(path) || !journal.keeps_text_of(real)
+    !journal.keeps_text_of(path) || real != path && !journal.keeps_text_of(real)
 }
 
 /// Whether a change is about private text: by the file's name before or after it.
 pub(super) fn is_private_change(journal: &dyn Journal, change: &FileChange, snapshots: &Snapshots) -> bool {
-    let names = [Some(&change.path), change.path_after()];
+    let names = [Some(&change.path), change.path_after().filter(|after| **after != change.path)];
     names.into_iter().flatten().any(|path| is_private(journal, path, snapshots.real_path(path)))
 }
 

@@ -39,10 +39,12 @@ pub(super) fn require_unapplied(
 
 /// Where the new text is, if it is there with its old text at `found`.
 fn find_inserted(old: &str, new: &str, found: Span, snapshot: &Snapshot) -> Option<Span> {
-    memchr::memmem::find_iter(new.as_bytes(), old.as_bytes()).find_map(|at| {
+    // Only where a line starts, and mostly there is just one such place; a searcher would cost more than all comparisons.
+    let room = &new.as_bytes()[..new.len() - old.len()];
+    let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', room).map(|newline| newline + 1));
+    starts.filter(|&at| new.as_bytes()[at..].starts_with(old.as_bytes())).find_map(|at| {
         let (above, below) = (new.get(..at)?, new.get(at + old.len()..)?);
-        let adds_lines = (above.is_empty() || above.ends_with('\n'))
-            && (below.is_empty() || below.starts_with('\n') || old.ends_with('\n'))
+        let adds_lines = (below.is_empty() || below.starts_with('\n') || old.ends_with('\n'))
             && above.lines().chain(below.lines()).any(is_distinctive);
         let (above, below) = (snapshot.needle(above), snapshot.needle(below.trim_end_matches('\n')));
         let span = Span::new(found.start().checked_sub(above.len())?, found.end() + below.len());

@@ -97,14 +97,17 @@ fn suspicious_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut start = 0;
     ends.filter_map(move |end| {
         let line = &text[std::mem::replace(&mut start, end + 1)..end];
-        let body = line.trim_start_matches([' ', '\t']);
-        let is_suspicious = match body.as_bytes().first() {
-            None => false,
-            Some(first) if first.is_ascii_alphanumeric() => {
-                // Whatever follows these may be a comment.
-                ["pass", "REM ", "dnl "].iter().any(|prefix| body.starts_with(prefix))
+        let mut body = line.as_bytes();
+        while let [b' ' | b'\t', rest @ ..] = body {
+            body = rest;
+        }
+        let is_suspicious = match body {
+            [] => false,
+            // Whatever follows these may be a comment.
+            [b'p', b'a', b's', b's', ..] | [b'R', b'E', b'M', b' ', ..] | [b'd', b'n', b'l', b' ', ..] => {
+                true
             }
-            Some(_) => true,
+            [first, ..] => !first.is_ascii_alphanumeric(),
         };
         is_suspicious.then(|| line.trim())
     })

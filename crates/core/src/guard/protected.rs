@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub use names::Group;
-pub use places::{NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
+pub use places::{FoundPlace, NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
 
 use super::{GuardInput, Refusal, Verdict};
 use crate::change::{ChangeSet, PathChange};
@@ -145,9 +145,13 @@ static BUILTIN: LazyLock<Protected> = LazyLock::new(|| Protected {
     except: Vec::new(),
     matchers: names::GROUPS
         .iter()
-        .map(|group| Matcher { group: group.name, what: group.what, globs: PathGlobs::builtin(group.globs) })
+        .map(|group| Matcher {
+            group: group.name,
+            what: group.what,
+            globs: PathGlobs::builtin(group.globs.iter().copied()),
+        })
         .collect(),
-    exceptions: PathGlobs::builtin(names::EXCEPT),
+    exceptions: PathGlobs::builtin(names::EXCEPT.iter().copied()),
     above: None,
 });
 
@@ -157,14 +161,24 @@ impl Protected {
 
     /// Only these globs of one kind, with exceptions, instead of the built-in ones. [`Protected::find`] then says whether a
     /// path is one of them.
-    pub fn only(what: &'static str, globs: &[&str], except: &[&str]) -> Result<Self, GlobError> {
+    ///
+    /// Like the built-in globs, `globs` and `shared` are lower case, and names or the ends of paths with at most one `*` per name.
+    /// `except` can be any globs.
+    pub fn only(
+        what: &'static str,
+        globs: impl IntoIterator<Item = &'static str>,
+        shared: impl IntoIterator<Item = &'static str>,
+        except: &[String],
+    ) -> Result<Self, GlobError> {
+        let mut exceptions = PathGlobs::new(except)?;
+        exceptions.add_builtin(PathGlobs::builtin(shared));
         Ok(Self {
             rule: ConsentRule::default(),
             group_rules: BTreeMap::new(),
             added: Vec::new(),
             except: Vec::new(),
-            matchers: vec![Matcher { group: what, what, globs: PathGlobs::new(globs)? }],
-            exceptions: PathGlobs::new(except)?,
+            matchers: vec![Matcher { group: what, what, globs: PathGlobs::builtin(globs) }],
+            exceptions,
             above: None,
         })
     }
@@ -387,14 +401,13 @@ pub(crate) fn find_protections(
             remains: *remains,
         })
         .collect();
-    let kinds = places.find(&touched).into_iter().chain(std::iter::repeat(None));
-    let judged = paths.iter().zip(&touched).zip(kinds);
+    let found = places.find(&touched).into_iter().chain(std::iter::repeat(FoundPlace::default()));
+    let judged = paths.iter().zip(&touched).zip(found);
     judged
-        .map(|(((path, _), touched), kind)| {
+        .map(|(((path, _), touched), FoundPlace { kind, other_paths })| {
             let real = touched.real;
             let by_place = kind.and_then(|kind| policy.find_place(kind, real));
-            let others = places.other_paths(touched);
-            let by_link = others.iter().filter_map(|other| policy.find(path, other));
+            let by_link = other_paths.iter().filter_map(|other| policy.find(path, other));
             // The last of several with equal rules is returned, so the name counts more.
             let found = by_place.into_iter().chain(by_link).chain(policy.find(path, real));
             found.max_by_key(|found| policy.rule_for(found.group))
@@ -546,8 +559,10 @@ mod tests {
     struct OnePlace(&'static str, PlaceKind);
 
     impl ProtectedPlaces for OnePlace {
-        fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
-            touched.iter().map(|touched| (touched.real.as_str() == self.0).then_some(self.1)).collect()
+        fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<FoundPlace> {
+            let kind = |touched: &TouchedPath<'_>| (touched.real.as_str() == self.0).then_some(self.1);
+            let found = |touched| FoundPlace { kind: kind(touched), other_paths: Vec::new() };
+            touched.iter().map(found).collect()
         }
     }
 

@@ -69,13 +69,13 @@ fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, ou
         let texts: Vec<Cow<'_, [u8]>> = windows.iter().map(|window| snapshot.bytes_in(window.at)).collect();
         let parts = windows.iter().zip(&texts).map(|(window, old)| DiffPart {
             old,
-            edits: line_edits(old, &window.splices),
+            edits: line_edits(old, &window.splices, is_narrow(file)),
             lines_before: snapshot.line_of(snapshot.view_span(window.at).start()) - 1,
         });
         return print_parts(file, &parts.collect::<Vec<_>>(), context, out);
     }
     let text = DiffText::of(file, snapshot);
-    let edits = line_edits(text.old, &text.splices);
+    let edits = line_edits(text.old, &text.splices, is_narrow(file));
     print_parts(file, &[DiffPart { old: text.old, edits, lines_before: 0 }], context, out);
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn changes_by_hunk(
 ) -> Option<Vec<HunkChange>> {
     let snapshot = snapshot.filter(|_| file.has_separate_hunks())?;
     let text = DiffText::of(file, Some(snapshot));
-    let edits = line_edits(text.old, &text.splices);
+    let edits = line_edits(text.old, &text.splices, is_narrow(file));
     if edits.is_empty() || total_bytes(&edits) > MAX_BYTES {
         return None;
     }
@@ -291,11 +291,22 @@ struct LineEdit {
     new: Vec<u8>,
 }
 
+/// Whether the splices of a change leave out lines that do not change. An edit that was found in the file was compared with it
+/// line by line; the inverse of a change, or a file that takes the place of another, was not.
+fn is_narrow(file: &FileChange) -> bool {
+    !file.edits.is_empty()
+}
+
+/// A narrow splice of whole lines that replaces this much is not compared with the file again, which would take as long as
+/// finding it did.
+const MIN_TRUSTED_BYTES: usize = 64 << 10;
+
 /// Extends splices to whole lines, joins those that share a line, and omits lines that do not change.
-fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
+fn line_edits(old: &[u8], splices: &[Splice], is_narrow: bool) -> Vec<LineEdit> {
     let mut edits = Vec::new();
     let mut at = 0;
     while at < splices.len() {
+        let first = at;
         let start = line_start(old, splices[at].at.start());
         let mut new = Vec::with_capacity(splices[at].at.start() - start + splices[at].insert.len() + 80);
         let mut done = start; // the old text is processed up to here
@@ -312,6 +323,13 @@ fn line_edits(old: &[u8], splices: &[Splice]) -> Vec<LineEdit> {
                 break end;
             }
         };
+        if is_narrow && at == first + 1 && start == splices[first].at.start() && done == end {
+            let Splice { at: replaced, insert } = &splices[first];
+            if replaced.len().min(insert.len()) >= MIN_TRUSTED_BYTES {
+                edits.push(LineEdit { old: start..end, new });
+                continue;
+            }
+        }
         new.extend_from_slice(&old[done..end]);
         let changed = diff_lines(&old[start..end], &new);
         let in_file = |lines: &Range<usize>| start + lines.start..start + lines.end;

@@ -31,6 +31,10 @@ const MARKS: &[Mark] = &[
 
 /// The readings without the numbers of the lines: two if a space may belong to the line or not.
 pub(super) fn strip(draft: &Draft) -> Vec<Draft> {
+    // Almost no line starts with a number, and then no mark needs to be tried.
+    if draft.lines.iter().all(|line| leading_number(line.text()).is_none()) {
+        return Vec::new();
+    }
     let inside = MARKS.iter().filter_map(|mark| strip_inside(&draft.lines, *mark));
     let outside = MARKS.iter().filter_map(|mark| strip_outside(&draft.lines, *mark));
     inside.chain(outside).take(2).map(|lines| draft.repaired(HunkRepair::LineNumbers, lines)).collect()

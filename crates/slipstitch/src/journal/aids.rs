@@ -4,6 +4,7 @@
 //! the records of calls: shortly after the call, before anything reads or deletes them, and when the journal is closed. A
 //! process that is killed loses the last ones, like one that is killed before it marks its change as done.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
 use rusqlite::Connection;
@@ -19,15 +20,19 @@ use super::{DbError, SqliteJournal, last_text, shown};
 const MAX_QUEUED_BYTES: usize = 8 << 20;
 
 /// How many texts are queued before they are written.
-const MAX_QUEUED_TEXTS: usize = 64;
+const MAX_QUEUED_TEXTS: usize = 1024;
 
 /// The texts that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Aids {
     /// At most one for each path: a later change replaces what an earlier one left.
-    last_texts: Vec<(FilePath, ChangeId, LastText)>,
+    last_texts: BTreeMap<FilePath, (ChangeId, LastText)>,
     /// In the order in which they were shown.
     shown: Vec<QueuedShown>,
+    /// The paths of `shown`: a patch shows many files, and each only once.
+    shown_paths: BTreeSet<FilePath>,
+    /// The length of all texts.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -44,30 +49,29 @@ impl Aids {
     }
 
     fn is_full(&self) -> bool {
-        let last_texts = self.last_texts.iter().map(|(_, _, text)| match text {
-            LastText::Short { text, .. } => text.len(),
-            LastText::Unknown => 0,
-        });
-        let shown = self.shown.iter().map(|shown| shown.text.len());
-        self.last_texts.len() + self.shown.len() > MAX_QUEUED_TEXTS
-            || last_texts.chain(shown).sum::<usize>() > MAX_QUEUED_BYTES
+        self.last_texts.len() + self.shown.len() > MAX_QUEUED_TEXTS || self.bytes > MAX_QUEUED_BYTES
     }
 
-    fn add_last_texts(&mut self, id: ChangeId, texts: &[(FilePath, LastText)]) {
-        for (path, text) in texts {
-            self.last_texts.retain(|(known, _, _)| known != path);
-            self.last_texts.push((path.clone(), id, text.clone()));
+    fn add_last_text(&mut self, path: FilePath, id: ChangeId, text: LastText) {
+        self.bytes += text_len(&text);
+        if let Some((_, replaced)) = self.last_texts.insert(path, (id, text)) {
+            self.bytes -= text_len(&replaced);
         }
     }
 
     fn add_shown(&mut self, added: QueuedShown) {
-        let is_same = |shown: &QueuedShown| shown.session == added.session && shown.path == added.path;
-        self.shown.retain(|shown| !(is_same(shown) && shown.hash == added.hash));
-        if self.shown.iter().filter(|shown| is_same(shown)).count() >= ShownTexts::MAX_PER_PATH
-            && let Some(oldest) = self.shown.iter().position(is_same)
-        {
-            self.shown.remove(oldest);
+        if !self.shown_paths.insert(added.path.clone()) {
+            let is_same = |shown: &QueuedShown| shown.session == added.session && shown.path == added.path;
+            self.shown.retain(|shown| !(is_same(shown) && shown.hash == added.hash));
+            if self.shown.iter().filter(|shown| is_same(shown)).count() >= ShownTexts::MAX_PER_PATH
+                && let Some(oldest) = self.shown.iter().position(is_same)
+            {
+                self.shown.remove(oldest);
+            }
+            let last_texts = self.last_texts.values().map(|(_, text)| text_len(text));
+            self.bytes = last_texts.chain(self.shown.iter().map(|shown| shown.text.len())).sum();
         }
+        self.bytes += added.text.len();
         self.shown.push(added);
     }
 
@@ -85,7 +89,7 @@ impl Aids {
     }
 
     fn write_all(&self, journal: &SqliteJournal, transaction: &Connection) -> Result<(), DbError> {
-        for (path, id, text) in &self.last_texts {
+        for (path, (id, text)) in &self.last_texts {
             last_text::store(transaction, &journal.root, *id, path, text)?;
         }
         for QueuedShown { session, path, hash, text } in &self.shown {
@@ -101,8 +105,8 @@ impl Aids {
     /// Puts texts back that could not be written, in front of those that were queued meanwhile.
     pub(super) fn restore(&mut self, unwritten: Self) {
         let newer = std::mem::replace(self, unwritten);
-        for (path, id, text) in newer.last_texts {
-            self.add_last_texts(id, &[(path, text)]);
+        for (path, (id, text)) in newer.last_texts {
+            self.add_last_text(path, id, text);
         }
         newer.shown.into_iter().for_each(|shown| self.add_shown(shown));
         if self.is_full() {
@@ -111,10 +115,19 @@ impl Aids {
     }
 }
 
+fn text_len(text: &LastText) -> usize {
+    match text {
+        LastText::Short { text, .. } => text.len(),
+        LastText::Unknown => 0,
+    }
+}
+
 impl SqliteJournal {
     /// Queues what a change left in its files.
     pub(super) fn queue_last_texts(&self, id: ChangeId, texts: &[(FilePath, LastText)]) {
-        self.queue(|aids| aids.add_last_texts(id, texts));
+        self.queue(|aids| {
+            texts.iter().for_each(|(path, text)| aids.add_last_text(path.clone(), id, text.clone()));
+        });
     }
 
     /// Queues a text that a session saw, unless it is too long.
@@ -139,9 +152,9 @@ impl SqliteJournal {
     /// Whether the queue has the text that the last change left at a path, with this hash.
     pub(super) fn is_queued_last_text(&self, path: &FilePath, hash: ContentHash) -> bool {
         let aids = self.aids.lock().unwrap_or_else(PoisonError::into_inner);
-        aids.last_texts.iter().any(|(known, _, text)| {
-            known == path && matches!(text, LastText::Short { hash: queued, .. } if *queued == hash)
-        })
+        let queued = aids.last_texts.get(path);
+        queued
+            .is_some_and(|(_, text)| matches!(text, LastText::Short { hash: queued, .. } if *queued == hash))
     }
 
     /// Writes the queued texts at once, because something is about to read or delete them.
@@ -189,10 +202,32 @@ mod tests {
     fn texts_that_cannot_be_written_are_kept_in_order() {
         let text = |text: &str| LastText::Short { text: text.into(), hash: ContentHash::of(text.as_bytes()) };
         let mut unwritten = Aids::default();
-        unwritten.add_last_texts(ChangeId(1), &[(path(), text("one"))]);
+        unwritten.add_last_text(path(), ChangeId(1), text("one"));
         let mut queue = Aids::default();
-        queue.add_last_texts(ChangeId(2), &[(path(), text("two"))]);
+        queue.add_last_text(path(), ChangeId(2), text("two"));
         queue.restore(unwritten);
-        assert!(matches!(&queue.last_texts[..], [(_, ChangeId(2), _)]));
+        assert!(matches!(queue.last_texts[&path()], (ChangeId(2), _)));
+        assert_eq!(queue.last_texts.len(), 1);
+    }
+
+    #[test]
+    fn counts_the_bytes_of_what_is_queued() {
+        let mut aids = Aids::default();
+        let shown = |text: &str| QueuedShown {
+            session: "s".into(),
+            path: path(),
+            hash: ContentHash::of(text.as_bytes()),
+            text: text.into(),
+        };
+        for number in 0..3 * ShownTexts::MAX_PER_PATH {
+            aids.add_shown(shown(&"x".repeat(number)));
+            aids.add_shown(shown("seen again"));
+            let text = "y".repeat(number);
+            let hash = ContentHash::of(text.as_bytes());
+            aids.add_last_text(path(), ChangeId(1), LastText::Short { text: text.into(), hash });
+            let bytes: usize = aids.shown.iter().map(|shown| shown.text.len()).sum();
+            assert_eq!(aids.bytes, bytes + number);
+            assert!(aids.shown.len() <= ShownTexts::MAX_PER_PATH);
+        }
     }
 }

@@ -19,10 +19,9 @@ const ALSO_SHARED: &[&str] = &["*.pub"];
 /// Built-in private files, with further exceptions.
 fn builtin(except: &[String]) -> Result<Protected, GlobError> {
     let credentials = Protected::groups().iter().filter(|group| group.name == Protected::CREDENTIALS);
-    let globs: Vec<&str> = credentials.flat_map(|group| group.globs).chain(ALSO_PRIVATE).copied().collect();
+    let globs = credentials.flat_map(|group| group.globs).chain(ALSO_PRIVATE).copied();
     let shared = Protected::builtin_exceptions().iter().chain(ALSO_SHARED).copied();
-    let shared: Vec<&str> = shared.chain(except.iter().map(String::as_str)).collect();
-    Protected::only(Protected::PRIVATE, &globs, &shared)
+    Protected::only(Protected::PRIVATE, globs, shared, except)
 }
 
 /// How many bytes of text are kept. The oldest changes are dropped first.
@@ -191,7 +190,7 @@ mod tests {
     fn every_protected_credential_is_private() {
         let files = PrivateFiles::default();
         let group = Protected::groups().iter().find(|group| group.name == Protected::CREDENTIALS).unwrap();
-        for glob in group.globs {
+        for glob in group.globs.iter().chain(ALSO_PRIVATE) {
             let path = glob.replace("**/", "home/").replace('*', "x");
             assert!(files.contains(&FilePath::from_record(&path).unwrap()), "{glob}");
         }

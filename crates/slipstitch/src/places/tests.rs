@@ -35,7 +35,7 @@ impl Home {
         let found = fs::metadata(self.root.join(path)).ok();
         let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
         let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
-        self.places.find(&[touched])[0]
+        self.places.find(&[touched])[0].kind
     }
 }
 
@@ -284,7 +284,7 @@ fn a_hard_link_leads_to_the_same_place() {
     fs::hard_link(home.root.join(".env"), home.root.join("notes.txt")).unwrap();
     let path = FilePath::from_record("notes.txt").unwrap();
     let touched = TouchedPath { real: &path, id: file_id(&home.root.join("notes.txt")), remains: true };
-    assert_eq!(home.places.other_paths(&touched), [FilePath::from_record(".env").unwrap()]);
+    assert_eq!(home.places.find(&[touched])[0].other_paths, [FilePath::from_record(".env").unwrap()]);
 }
 
 #[test]
@@ -361,6 +361,7 @@ fn files_of_one_call_are_judged_alike_whether_they_share_folders_or_not() {
     let paths = paths.map(|path| FilePath::from_record(path).unwrap());
     let touched = paths.iter().map(|real| TouchedPath { real, id: None, remains: true });
     let together = home.places.find(&touched.collect::<Vec<_>>());
+    let together: Vec<_> = together.into_iter().map(|found| found.kind).collect();
     let alone: Vec<_> = paths.iter().map(|path| home.find(path.as_str())).collect();
     assert_eq!(together, alone);
     assert_eq!(together[1], Some(PlaceKind::GitCommand));

@@ -1,8 +1,9 @@
 //! Runs the program under valgrind's DHAT.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -11,6 +12,18 @@ pub(super) struct Cost {
     pub(super) instructions: u64,
     pub(super) allocations: u64,
 }
+
+/// The program without its symbols, which valgrind would read at every start.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let stripped = tempfile::NamedTempFile::new_in(folder).unwrap().into_temp_path();
+    let mut strip = Command::new("strip");
+    let done = strip.arg(env!("CARGO_BIN_EXE_slipstitch")).arg("-o").arg(&stripped).status();
+    assert!(done.expect("`strip` comes with the linker (Debian package `binutils`)").success());
+    let program = folder.join("slipstitch-stripped");
+    stripped.persist(&program).unwrap();
+    program
+});
 
 /// A root and a state folder, and the number of runs in it.
 pub(super) struct Bench {
@@ -72,10 +85,7 @@ impl Bench {
         command.args(["--tool=dhat", "-q", "-v"]);
         command.arg(format!("--log-file={}", log.display()));
         command.arg(format!("--dhat-out-file={}", profile.display()));
-        command
-            .arg(env!("CARGO_BIN_EXE_slipstitch"))
-            .args(["--no-fsync", "--state-dir"])
-            .arg(self.path("state"));
+        command.arg(&*PROGRAM).args(["--no-fsync", "--state-dir"]).arg(self.path("state"));
         let done =
             command.args(arguments).status().expect("valgrind is installed (Debian package `valgrind`)");
         let profile: Value = serde_json::from_slice(&std::fs::read(profile).unwrap()).unwrap();

@@ -15,6 +15,8 @@ use super::{GlobError, fold};
 pub(super) struct PathGlobs {
     /// Plain names, in any folder.
     names: Vec<Cow<'static, str>>,
+    /// The key of each plain name. Almost no name of a path has one of these keys, and comparing numbers is quick.
+    keys: Vec<u32>,
     /// Names with a `*`, and several names that end a path.
     endings: Vec<Ending>,
     others: GlobSet,
@@ -28,11 +30,13 @@ struct Ending {
     last: usize,
     /// Where the `*` of the last name is.
     star: Option<usize>,
+    /// The last byte of every name that the last name matches, if there is only one.
+    last_byte: Option<u8>,
 }
 
 impl PathGlobs {
     /// The built-in globs: lower case, and none that must be compiled, which a test shows.
-    pub(super) fn builtin(globs: &'static [&'static str]) -> Self {
+    pub(super) fn builtin(globs: impl IntoIterator<Item = &'static str>) -> Self {
         let mut set = Self::default();
         for glob in globs {
             set.add_ending(Cow::Borrowed(glob.strip_prefix("**/").unwrap_or(glob)));
@@ -70,14 +74,31 @@ impl PathGlobs {
         Ok(set)
     }
 
+    /// Adds the globs of another set, none of which had to be compiled.
+    pub(super) fn add_builtin(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.keys.extend(other.keys);
+        self.endings.extend(other.endings);
+    }
+
     fn add_ending(&mut self, ending: Cow<'static, str>) {
         let bytes = ending.as_bytes();
         let last = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
         let star = memchr::memchr(b'*', &bytes[last..]).map(|star| last + star);
         match (last, star) {
-            (0, None) => self.names.push(ending),
-            _ => self.endings.push(Ending { text: ending, last, star }),
+            (0, None) => {
+                self.keys.push(key(&ending));
+                self.names.push(ending);
+            }
+            _ => {
+                let last_byte = bytes.last().copied().filter(|&byte| byte != b'*');
+                self.endings.push(Ending { text: ending, last, star, last_byte });
+            }
         }
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        self.keys.contains(&key(name)) && self.names.iter().any(|glob| glob == name)
     }
 
     /// Whether a folded path or one of its parents matches.
@@ -90,7 +111,7 @@ impl PathGlobs {
     /// are left out.
     pub(super) fn matches_beneath(&self, path: &str, skipped: usize) -> bool {
         let names: Vec<&str> = path.split('/').collect();
-        names.iter().skip(skipped).any(|name| self.names.iter().any(|glob| glob == name))
+        names.iter().skip(skipped).any(|name| self.has_name(name))
             || self.endings.iter().any(|ending| ending.ends_a_parent(&names, skipped))
     }
 
@@ -102,6 +123,14 @@ impl PathGlobs {
         };
         self.endings.iter().any(begins)
     }
+}
+
+/// A number that equal names have in common.
+fn key(name: &str) -> u32 {
+    let bytes = name.as_bytes();
+    let [first, middle, last] = [0, bytes.len() / 2, bytes.len().saturating_sub(1)]
+        .map(|at| bytes.get(at).copied().map_or(0, u32::from));
+    (bytes.len() as u32) << 24 | first << 16 | middle << 8 | last
 }
 
 /// The folders above a path from the outermost, and the path itself.
@@ -121,6 +150,9 @@ impl Ending {
 
     /// Whether a name matches the last name of the glob.
     fn is_last(&self, name: &str) -> bool {
+        if self.last_byte.is_some() && self.last_byte != name.bytes().next_back() {
+            return false;
+        }
         match self.star {
             None => &self.text[self.last..] == name,
             Some(star) => matches_star(&self.text[self.last..star], &self.text[star + 1..], name),
@@ -221,7 +253,7 @@ mod tests {
             let path = format!("{before}{}{after}", glob.strip_prefix("**/").unwrap_or(glob).replace('*', &filling));
             let globs: &'static [&'static str] = Box::leak(Box::new([glob]));
             let expected = parents(&path).any(|path| compiled(globs).is_match(path));
-            prop_assert_eq!(PathGlobs::builtin(globs).matches(&path), expected, "{}", path);
+            prop_assert_eq!(PathGlobs::builtin(globs.iter().copied()).matches(&path), expected, "{}", path);
         }
     }
 }

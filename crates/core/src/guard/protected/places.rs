@@ -72,14 +72,18 @@ impl PlaceKind {
 
 /// Finds protected places.
 pub trait ProtectedPlaces: Debug + Send + Sync {
-    /// For each path of a change, why its place is protected, if it is. The paths are judged together, because a change
-    /// may create all parts of a repository at once.
-    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>>;
+    /// What is known about each path of a change. The paths are judged together, because a change may create all parts of a
+    /// repository at once.
+    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<FoundPlace>;
+}
 
-    /// The other paths of a file that has several hard links.
-    fn other_paths(&self, _touched: &TouchedPath<'_>) -> Vec<FilePath> {
-        Vec::new()
-    }
+/// What is known about the place of a path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundPlace {
+    /// Why it is protected, if it is.
+    pub kind: Option<PlaceKind>,
+    /// The other paths of the file, if it has several hard links.
+    pub other_paths: Vec<FilePath>,
 }
 
 /// No place is protected.
@@ -87,7 +91,7 @@ pub trait ProtectedPlaces: Debug + Send + Sync {
 pub struct NoPlaces;
 
 impl ProtectedPlaces for NoPlaces {
-    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<Option<PlaceKind>> {
-        vec![None; touched.len()]
+    fn find(&self, touched: &[TouchedPath<'_>]) -> Vec<FoundPlace> {
+        vec![FoundPlace::default(); touched.len()]
     }
 }
