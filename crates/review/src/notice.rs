@@ -8,7 +8,7 @@ pub struct Notice(Arc<Tell>);
 
 type Tell = dyn Fn(&str, PageState) + Send + Sync;
 
-/// When an address is told.
+/// When an address is given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageState {
     /// Nobody has opened the page yet.

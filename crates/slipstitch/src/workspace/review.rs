@@ -94,7 +94,7 @@ impl Workspace {
         self.journal.proposal(id)
     }
 
-    /// What the caller is told about a proposal; `None` while it is pending.
+    /// The answer to the caller of a proposal; `None` while it is pending.
     pub fn report_decision(&self, id: ProposalId) -> Result<Option<Report>, JournalError> {
         let Some(found) = self.journal.proposal(id)? else { return Ok(None) };
         match &found.decision {
