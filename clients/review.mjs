@@ -224,6 +224,7 @@ async function twoProposalsAndConflict() {
   await page.keyboard.press("A");
   await page.getByText("Not written.").waitFor();
   check(await page.getByText("FOUR").count() > 0, "the present line is shown");
+  check(await page.getByText("it was made for").count() > 0, "what was expected is shown");
   page.problems.length = 0; // The browser reports the status of the refused form.
   await look(page, "conflict");
   check(review.root.read("a.txt").includes("FOUR"), "nothing is written");
@@ -273,6 +274,62 @@ async function passphrase() {
   await page.getByText("The agent gets this answer").waitFor();
   await answer;
   check(review.root.read("a.txt") === "1\n", "accepted after the passphrase");
+  await review.close();
+}
+
+/** Several proposals are selected and decided at once; bars of the charts lead to what they count. */
+async function severalAndStatistics() {
+  const review = await Review.start({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" }, { isUnattended: true });
+  await review.edit({ path: "c.txt", old_text: "nowhere", new_text: "1" }, "No such text");
+  for (const name of ["a.txt", "b.txt", "c.txt"]) await review.edit({ path: name, old_text: "one", new_text: "1" }, `Digits in ${name}`);
+  review.url = await review.serve();
+  const page = await open(review);
+  await page.getByRole("heading", { name: "Digits in a.txt" }).waitFor();
+  check(!(await page.getByRole("button", { name: "Accept selected" }).isVisible()), "nothing is selected yet");
+  await page.keyboard.press("m");
+  await page.getByLabel(/Select Digits in b.txt/).check();
+  await look(page, "selected");
+  await page.keyboard.press("A");
+  await page.getByText("Waiting · 1").waitFor();
+  check(["a.txt", "b.txt", "c.txt"].map((name) => review.root.read(name)).join("") === "1\n1\none\n", "the selected ones are written");
+  await page.goto(new URL("/statistics", page.url()).href);
+  const chart = page.getByRole("region", { name: "Why calls were not applied" });
+  await chart.getByRole("link").first().click();
+  await page.getByText(/Only calls that were not applied because of/).waitFor();
+  await look(page, "statistics-cause");
+  const unlinked = await page.evaluate('document.querySelectorAll(".chart meter:not(a meter), .chart rect:not(a rect, .swatch rect)").length');
+  check(unlinked === 0, `every bar is a link: ${unlinked}`);
+  check(await page.evaluate('[...document.querySelectorAll(".chart")].every((chart) => chart.querySelector("table, .empty"))'), "every chart has a table");
+  await review.close();
+}
+
+/** Another server on this machine gets the cookie, but cannot decide with it. */
+async function stolenCookie() {
+  const review = await Review.start({ "a.txt": "one\n" });
+  const page = await open(review);
+  const answer = review.edit({ path: "a.txt", old_text: "one", new_text: "1" }, "Use digits");
+  await page.getByRole("heading", { name: "Use digits" }).waitFor();
+  let cookie = "";
+  const other = http.createServer((request, response) => { cookie = request.headers.cookie ?? cookie; response.end("hello"); }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  const visit = await page.context().newPage();
+  await visit.goto(`http://127.0.0.1:${other.address().port}/`);
+  check(cookie.includes("slipstitch_review_"), `browsers send cookies to every port: ${cookie}`);
+  check(!(await visit.evaluate("localStorage.length")), "but storage belongs to one port");
+  const target = new URL("/review/p1", page.url());
+  const headers = { cookie, origin: target.origin, "content-type": "application/x-www-form-urlencoded" };
+  const shown = await (await fetch(target, { headers })).text();
+  check(!/[0-9a-f]{48}/.test(shown), "no page tells the secret");
+  const refused = await fetch(target, { method: "POST", headers, body: `action=accept&secret=${cookie.split("=")[1]}` });
+  check(refused.status === 403, `the cookie alone decides nothing: ${refused.status}`);
+  check((await fetch(review.url)).status === 401, "the address works once");
+  await visit.close();
+  other.close();
+  other.closeAllConnections();
+  await page.keyboard.press("A");
+  await page.getByText("The agent gets this answer").waitFor();
+  await answer;
+  check(review.root.read("a.txt") === "1\n", "the page itself decides");
   await review.close();
 }
 
@@ -445,7 +502,7 @@ async function measureQueue() {
 }
 
 const measurements = [measureQueue];
-for (const test of [...measurements.filter((test) => process.argv[2] === test.name), hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, foreignSite, besideHttpServer, wholeFile, large]) {
+for (const test of [...measurements.filter((test) => process.argv[2] === test.name), hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, severalAndStatistics, stolenCookie, foreignSite, besideHttpServer, wholeFile, large]) {
   if (process.argv[2] && process.argv[2] !== test.name) continue;
   try {
     await test();

@@ -1,4 +1,5 @@
-//! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal.
+//! Approval at the terminal: the user who types a command confirms with `--yes` instead of queueing a proposal. Whoever cannot
+//! accept proposals cannot confirm either.
 
 use clap::Args;
 use slipstitch::core::hint::HintPhrases;
@@ -8,7 +9,8 @@ use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Auto, Decisio
 use slipstitch::core::report::Report;
 use slipstitch::{Source, Workspace};
 
-use crate::wording;
+use crate::error::CommandError;
+use crate::{reviewer, wording};
 
 /// The next steps that someone at a terminal has.
 pub(crate) const PHRASES: HintPhrases = HintPhrases {
@@ -62,7 +64,8 @@ impl Consent {
 
     /// Runs a plan. If a guard asks for approval and `--yes` was not given, nothing is written or queued.
     pub(crate) fn run(self, workspace: &Workspace, plan: Plan, tool: &str) -> Report {
-        let mut approver = TerminalApprover { workspace, confirmed: self.yes, asked: Vec::new() };
+        let mut approver =
+            TerminalApprover { workspace, confirmed: self.yes, asked: Vec::new(), refusal: None };
         let phrases = match tool {
             "patch" => PATCH_PHRASES,
             "delete" | "move" => HintPhrases { create: None, ..PHRASES },
@@ -72,22 +75,20 @@ impl Consent {
         wording::address_a_person(&mut report);
         add_private_warning(workspace, &mut report);
         report.warnings.extend(workspace.config().ignored.iter().map(ToString::to_string));
-        if !self.yes && !approver.asked.is_empty() {
+        if let Some(refusal) = approver.refusal {
+            report.outcome = refusal.report.outcome;
+            report.message = format!("{}; {}", approver.asked.join("; "), refusal.report.message);
+            report.hint = refusal.report.hint;
+        } else if !approver.asked.is_empty() {
             report.outcome = Outcome::Custom { status: report.status(), code: NEEDS_CONSENT };
             report.message = approver.asked.join("; ");
-            report.hint = Some(
-                "Nothing was written. Check the change with `--dry-run`, then add `--yes` to confirm it."
-                    .into(),
-            );
+            report.hint = Some(match reviewer::can_accept(workspace) {
+                true => "Nothing was written. Check the change with `--dry-run`, then add `--yes` to confirm it.",
+                false => reviewer::LEAVE_IT,
+            }.into());
         }
         report
     }
-}
-
-/// The name to record for the user at the terminal.
-pub(crate) fn user_name() -> String {
-    let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "unknown user".into())
 }
 
 struct TerminalApprover<'a> {
@@ -95,25 +96,30 @@ struct TerminalApprover<'a> {
     confirmed: bool,
     /// The guards' questions that were not confirmed.
     asked: Vec<String>,
+    /// Why whoever confirmed could not.
+    refusal: Option<CommandError>,
 }
 
 impl Approver for TerminalApprover<'_> {
     fn decide(&mut self, question: &ApprovalRequest<'_>) -> Decision {
         let asks = question.checked.approval_reasons();
-        match (asks, self.confirmed) {
-            ([], _) => Auto.decide(question),
-            (_, true) => Decision::Approve { by: user_name() },
-            (_, false) => {
-                self.asked = asks.to_vec();
-                let mut files = question.checked.changes().files().iter();
-                if let Some(file) = files.find(|file| self.workspace.is_private(&file.path)) {
-                    self.asked.push(format!(
-                        "`{}` is private, so its text is not kept and the change can't be undone later",
-                        file.path
-                    ));
-                }
-                Decision::Decline { by: user_name(), reason: asks.join("; ") }
+        if asks.is_empty() {
+            return Auto.decide(question);
+        }
+        if self.confirmed {
+            match reviewer::for_acceptance(self.workspace, None, "such a change") {
+                Ok(reviewer) => return Decision::Approve { by: reviewer.name().into() },
+                Err(refusal) => self.refusal = Some(refusal),
             }
         }
+        self.asked = asks.to_vec();
+        let mut files = question.checked.changes().files().iter();
+        if let Some(file) = files.find(|file| self.workspace.is_private(&file.path)) {
+            self.asked.push(format!(
+                "`{}` is private, so its text is not kept and the change can't be undone later",
+                file.path
+            ));
+        }
+        Decision::Decline { by: reviewer::describe_user(None), reason: asks.join("; ") }
     }
 }

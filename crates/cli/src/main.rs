@@ -19,6 +19,7 @@ mod progress;
 mod project;
 mod prompt;
 mod render;
+mod reviewer;
 mod selection;
 mod shell;
 mod streams;

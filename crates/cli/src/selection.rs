@@ -30,6 +30,15 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
+    /// These options, with those of `other` for what is not given.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            file: self.file.or(other.file),
+            since: self.since.or(other.since),
+            until: self.until.or(other.until),
+        }
+    }
+
     /// Whether an option other than `--session` is given.
     pub(crate) fn is_given(&self, global: &Global) -> bool {
         self.file.is_some() || self.since.is_some() || self.until.is_some() || global.agent.is_some()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use slipstitch::config::ConfigError;
+use slipstitch::config::{ConfigError, Relaxing};
 use slipstitch::confine::ConfineError;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::path::FilePath;
@@ -76,6 +76,10 @@ impl Global {
         Overrides {
             state_dir: self.state_dir.clone(),
             config: self.config.clone(),
+            relaxing: match slipstitch_platform::terminal::exists() {
+                true => Relaxing::ByAny,
+                false => Relaxing::ByOwnFile,
+            },
             encoding: self.encoding,
             fsync: self.no_fsync.then_some(Fsync::Off),
         }

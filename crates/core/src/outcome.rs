@@ -52,6 +52,8 @@ pub enum Outcome {
     ModeUpgraded,
     /// The session could already write.
     ModeUnchanged,
+    /// A person accepted a part of a proposed change, which was written.
+    PartlyAccepted,
     /// A reviewer rejected a proposal.
     ProposalRejected,
     /// An edit has no place in its file; nothing was written.
@@ -340,7 +342,9 @@ impl Outcome {
     /// The outcome without its reason.
     pub fn status(self) -> Status {
         match self {
-            Self::Applied | Self::ModeUpgraded | Self::ProposalRejected => Status::Applied,
+            Self::Applied | Self::PartlyAccepted | Self::ModeUpgraded | Self::ProposalRejected => {
+                Status::Applied
+            }
             Self::WouldApply => Status::WouldApply,
             Self::NoChange | Self::ModeUnchanged => Status::NoChange,
             Self::AlreadyApplied => Status::AlreadyApplied,
@@ -363,6 +367,7 @@ impl Outcome {
             Self::Shown => "shown",
             Self::ModeUpgraded => "mode_upgraded",
             Self::ModeUnchanged => "mode_unchanged",
+            Self::PartlyAccepted => "partly_accepted",
             Self::ProposalRejected => "rejected",
             Self::Unplaced(reason) => reason.code(),
             Self::Refused(reason) => reason.code(),
@@ -397,6 +402,7 @@ impl Outcome {
             | Self::Shown
             | Self::ModeUpgraded
             | Self::ModeUnchanged
+            | Self::PartlyAccepted
             | Self::ProposalRejected => None,
         }
     }

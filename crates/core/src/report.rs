@@ -233,6 +233,9 @@ pub struct ConflictReport {
     pub by: Vec<ChangeId>,
     /// The line at which the place starts now.
     pub line: usize,
+    /// The lines that the proposal was made for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
     /// The lines after the change, or as the proposal would write them.
     pub left: String,
     /// The current lines.
@@ -252,7 +255,11 @@ impl ConflictReport {
             (None, Some(proposal)) => format!("{proposal} would write, in `{}`:", self.path),
             (None, None) => format!("before, in `{}`:", self.path),
         };
-        let mut lines = section(title, &self.left);
+        let mut lines = match &self.expected {
+            Some(expected) => section(format!("it was made for, in `{}`:", self.path), expected),
+            None => Vec::new(),
+        };
+        lines.extend(section(title, &self.left));
         lines.extend(section(format!("now, at line {}:", self.line), &self.now));
         lines
     }

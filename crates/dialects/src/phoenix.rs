@@ -220,6 +220,7 @@ fn render(input: &RenderInput<'_>) -> Rendered {
             vec![format!("Unrestricted mode: {}.", report.message)]
         }
         Outcome::Applied => vec![applied(input)],
+        Outcome::PartlyAccepted => vec![report.message.clone()],
         Outcome::NoChange => {
             vec![format!("Applied the patches to {}: the file is unchanged.", input.argument("path"))]
         }
@@ -237,7 +238,9 @@ fn render(input: &RenderInput<'_>) -> Rendered {
     lines.extend(report.warnings.iter().map(|warning| format!("Warning: {warning}")));
     // The diff is for the user; the model only gets the confirmation.
     let payload = match (&report.outcome, &report.diff) {
-        (Outcome::Applied, Some(diff)) => Some(json!({ "diff": truncate_diff(diff) })),
+        (Outcome::Applied | Outcome::PartlyAccepted, Some(diff)) => {
+            Some(json!({ "diff": truncate_diff(diff) }))
+        }
         _ => None,
     };
     Rendered { text: lines.join("\n"), payload }

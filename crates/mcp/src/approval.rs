@@ -19,7 +19,7 @@ pub(crate) mod request_state;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::{Outcome, Refused, Status};
-use slipstitch::core::ports::approver::{Decision, PENDING_HINT};
+use slipstitch::core::ports::approver::{Decision, PENDING_HINT, pending_hint};
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::{Report, is_whole_diff};
 use slipstitch::{Reviewer, Workspace};
@@ -174,7 +174,7 @@ pub(crate) fn record_decision(
             Declined::No { by: CANCELLED_BY.into(), reason: CANCELLED_REASON.into() }.into()
         }
     };
-    // The caller gets the decision now, so the same call sent again is a new request.
+    // The caller gets the decision now.
     if let Ok(Some(found)) = workspace.proposal(id) {
         workspace.decision_reported(&found);
     }
@@ -194,7 +194,7 @@ fn accept_proposal(workspace: &Workspace, id: ProposalId, reviewer: &Reviewer) -
 /// The report of a call whose change is still waiting for approval.
 pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     let message = format!("the change is waiting for review as {id}: {}", proposal.reason);
-    let mut report = Report::new(Refused::PendingReview, message).hint(PENDING_HINT);
+    let mut report = Report::new(Refused::PendingReview, message).hint(pending_hint(PENDING_HINT, id));
     report.proposal = Some(id);
     report
 }
@@ -211,7 +211,8 @@ pub(crate) fn too_long_report(id: ProposalId, proposal: &Proposal) -> Report {
         "the change is waiting for the user's review as {id}: {}; it is too long for an approval form",
         one_line(&proposal.reason)
     );
-    let mut report = Report::custom(Status::Pending, "pending_review", message).hint(PENDING_HINT);
+    let hint = pending_hint(PENDING_HINT, id);
+    let mut report = Report::custom(Status::Pending, "pending_review", message).hint(hint);
     report.proposal = Some(id);
     report
 }

@@ -1,5 +1,5 @@
-//! Watches journals for new changes, made by this server or by other processes. All listeners of one journal share one
-//! watcher.
+//! Watches journals for new changes and decisions, made by this server or by other processes. All listeners of one journal share
+//! one watcher.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch::Workspace;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{ChangeKind, Filter, JournalError, Summary};
+use slipstitch::core::ports::journal::{ChangeKind, Filter, JournalError, ProposalId, Summary};
 use tokio::sync::watch;
 
-use crate::resources::{CHANGES_URI, change_uri};
+use crate::resources::{CHANGES_URI, change_uri, proposal_uri};
 
 /// How often a journal is polled for changes by other processes while it has listeners.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -46,10 +46,18 @@ impl Default for ChangeWatchers {
 /// A journal, identified by its state folder and its root.
 type JournalKey = (PathBuf, String);
 
-/// The latest changes, newest first.
-type LatestChanges = Arc<[RecentChange]>;
+/// What a journal has.
+#[derive(Debug, Clone, Default)]
+struct JournalState {
+    /// Differs after every change, proposal and decision.
+    activity: String,
+    /// The latest changes, newest first.
+    changes: Arc<[RecentChange]>,
+    /// The proposals that wait for a decision.
+    pending: Arc<BTreeSet<ProposalId>>,
+}
 
-type Publisher = watch::Sender<LatestChanges>;
+type Publisher = watch::Sender<JournalState>;
 
 #[derive(Debug)]
 struct RecentChange {
@@ -78,13 +86,13 @@ impl ChangeWatchers {
     }
 
     /// Subscribes to a journal's changes. The watcher starts with the first subscriber and ends with the last.
-    fn subscribe(self: &Arc<Self>, workspace: &Arc<Workspace>) -> watch::Receiver<LatestChanges> {
+    fn subscribe(self: &Arc<Self>, workspace: &Arc<Workspace>) -> watch::Receiver<JournalState> {
         let journal = (workspace.state_dir().to_owned(), workspace.root().to_owned());
         let mut watchers = self.lock();
         if let Some(publisher) = watchers.get(&journal) {
             return publisher.subscribe();
         }
-        let (publisher, receiver) = watch::channel(LatestChanges::default());
+        let (publisher, receiver) = watch::channel(JournalState::default());
         let publisher = Arc::new(publisher);
         watchers.insert(journal.clone(), publisher.clone());
         tokio::spawn(watch_journal(self.clone(), journal, workspace.clone(), publisher));
@@ -125,38 +133,52 @@ async fn watch_journal(
             _ = own_changes.changed() => {}
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
-        let newest = publisher.borrow().first().map(|change| change.id);
+        let seen = publisher.borrow().activity.clone();
         // The next call reports a journal that cannot be read; here it is only tried again.
-        if let Ok(Some(latest)) = poll_journal(&workspace, newest).await {
+        if let Ok(Some(latest)) = poll_journal(&workspace, seen).await {
             publisher.send_replace(latest);
         }
     }
 }
 
-/// The latest changes, if `newest` is no longer the newest.
+/// What the journal has, if something happened since it was seen.
 async fn poll_journal(
     workspace: &Arc<Workspace>,
-    newest: Option<ChangeId>,
-) -> Result<Option<LatestChanges>, JournalError> {
-    let last = read_log(workspace, Filter { limit: Some(1), ..Filter::default() }).await?;
-    if last.first().map(|change| change.id) == newest {
-        return Ok(None);
-    }
-    let changes = read_log(workspace, Filter { limit: Some(MAX_CHANGES), ..Filter::default() }).await?;
-    Ok(Some(changes.iter().map(RecentChange::new).collect()))
+    seen: String,
+) -> Result<Option<JournalState>, JournalError> {
+    read(workspace, move |workspace| {
+        let activity = workspace.activity()?;
+        if activity == seen {
+            return Ok(None);
+        }
+        let changes = workspace.log(&Filter { limit: Some(MAX_CHANGES), ..Filter::default() })?;
+        let changes = changes.iter().map(RecentChange::new).collect();
+        Ok(Some(JournalState { activity, changes, pending: Arc::new(pending_ids(workspace)?) }))
+    })
+    .await
 }
 
-async fn read_log(workspace: &Arc<Workspace>, filter: Filter) -> Result<Vec<Summary>, JournalError> {
+fn pending_ids(workspace: &Workspace) -> Result<BTreeSet<ProposalId>, JournalError> {
+    Ok(workspace.proposals()?.iter().map(|found| found.id).collect())
+}
+
+/// Reads a journal on a thread that may block.
+async fn read<T: Send + 'static>(
+    workspace: &Arc<Workspace>,
+    read: impl FnOnce(&Workspace) -> Result<T, JournalError> + Send + 'static,
+) -> Result<T, JournalError> {
     let workspace = workspace.clone();
-    let log = tokio::task::spawn_blocking(move || workspace.log(&filter)).await;
-    log.map_err(|error| JournalError::new("be read", error.to_string()))?
+    let done = tokio::task::spawn_blocking(move || read(&workspace)).await;
+    done.map_err(|error| JournalError::new("be read", error.to_string()))?
 }
 
-/// One subscriber to a journal's changes.
+/// One subscriber to a journal's changes and decisions.
 pub(crate) struct ChangeListener {
-    latest: watch::Receiver<LatestChanges>,
+    latest: watch::Receiver<JournalState>,
     /// The last change that was reported, or that was made before listening started.
     newest: Option<ChangeId>,
+    /// The proposals that waited when this listener last looked.
+    pending: Arc<BTreeSet<ProposalId>>,
 }
 
 impl ChangeListener {
@@ -170,8 +192,9 @@ impl ChangeListener {
         // What the watcher has already published to others may be new to this listener.
         latest.mark_changed();
         let earlier = Filter { until: Some(start.0), limit: Some(1), ..Filter::default() };
-        let newest = read_log(workspace, earlier).await?.first().map(|change| change.id);
-        Ok(Self { latest, newest })
+        let (newest, pending) =
+            read(workspace, move |workspace| Ok((workspace.log(&earlier)?, pending_ids(workspace)?))).await?;
+        Ok(Self { latest, newest: newest.first().map(|change| change.id), pending: Arc::new(pending) })
     }
 
     /// Waits for new changes and returns the URIs of the resources that they affect.
@@ -182,11 +205,19 @@ impl ChangeListener {
                 std::future::pending::<()>().await;
             }
             let latest = self.latest.borrow_and_update().clone();
+            if latest.activity.is_empty() {
+                // The watcher has not looked yet.
+                continue;
+            }
             let newest = self.newest;
-            let new = latest.iter().take_while(|change| newest.is_none_or(|newest| change.id > newest));
-            let updated: BTreeSet<String> = new.flat_map(|change| change.resources.iter().cloned()).collect();
+            let new =
+                latest.changes.iter().take_while(|change| newest.is_none_or(|newest| change.id > newest));
+            let mut updated: BTreeSet<String> =
+                new.flat_map(|change| change.resources.iter().cloned()).collect();
+            updated.extend(self.pending.difference(&latest.pending).map(|id| proposal_uri(*id)));
+            self.pending = latest.pending;
             if !updated.is_empty() {
-                self.newest = latest.first().map(|change| change.id);
+                self.newest = latest.changes.first().map(|change| change.id).max(newest);
                 return updated;
             }
         }

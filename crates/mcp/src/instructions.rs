@@ -13,8 +13,8 @@ const RESTRICTED: &str = "\
 This session is restricted: it can read files, but it cannot change them until the user allows it.";
 
 const APPROVAL: &str = "\
-Pending means that a change waits for the user's approval: nothing is written yet, only the user can approve it, and \
-sending it again does not help. Continue with other work and tell the user.";
+Pending means that a change waits for the user's approval: nothing is written yet, and only the user can approve it. \
+Continue with other work and tell the user; the same call sent later returns the decision.";
 
 /// The server's instructions for the model; `root` describes the root.
 pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode, root: &str) -> String {

@@ -44,9 +44,13 @@ impl ResourceId {
     }
 }
 
-/// Whether clients are notified when a resource changes. There are no notifications of decisions; clients read the proposal again.
+/// Whether clients are notified when a resource changes: a change when it is undone, a proposal when it is decided.
 pub(crate) fn can_be_watched(uri: &str) -> bool {
-    matches!(ResourceId::parse(uri), Some(ResourceId::Changes | ResourceId::Change(_)))
+    ResourceId::parse(uri).is_some()
+}
+
+pub(crate) fn proposal_uri(id: ProposalId) -> String {
+    format!("{PROPOSALS_URI}/{id}")
 }
 
 pub(crate) fn change_uri(id: ChangeId) -> String {
@@ -103,7 +107,7 @@ pub(crate) fn read_resource(workspace: &Workspace, uri: &str) -> Result<ReadReso
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// What came of a proposal. Asking changes nothing: the same call sent again is still answered with the decision.
+/// What came of a proposal. Asking changes nothing.
 fn describe_proposal(workspace: &Workspace, found: &StoredProposal) -> serde_json::Value {
     let (state, by, left_out) = match &found.decision {
         None => ("pending", None, &found.rejected_hunks[..]),

@@ -1,11 +1,26 @@
-// Keys and live updates for the review page. Everything also works without this script.
+// Keys, live updates and signed forms for the review page. Without this script it can only be read.
 "use strict";
 
 const select = (query, root = document) => root.querySelector(query);
 const selectAll = (query, root = document) => [...root.querySelectorAll(query)];
 const layoutKey = "slipstitch-unified";
+const secretKey = "slipstitch-secret";
 let isDirty = false;
 let current = 0;
+
+// The secret that signs forms. Storage belongs to this port, unlike cookies, which every server on this machine gets.
+const entry = select("#entry");
+if (entry) {
+  localStorage.setItem(secretKey, entry.dataset.secret);
+  location.replace("/review");
+}
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || select("input[name=secret]", form)) return;
+  const field = document.createElement("input");
+  Object.assign(field, { type: "hidden", name: "secret", value: localStorage.getItem(secretKey) || "" });
+  form.append(field);
+});
 
 function hunks() { return selectAll(".hunk"); }
 
@@ -56,7 +71,7 @@ function nextItem(step) {
 }
 
 function submit(action) {
-  const button = select(`button[name=action][value=${action}]`);
+  const button = select(`#decision button[name=action][value=${action}]`);
   if (button) button.form.requestSubmit(button);
 }
 
@@ -81,11 +96,26 @@ function labelLayout() {
   }
 }
 
+// Decides the selected proposals, or the one that is shown if none is.
+function submitAll(action) {
+  if (!select(".pick input:checked")) return submit(action);
+  const button = select(`#batch button[value=${action}]`);
+  button.form.requestSubmit(button);
+}
+
+// Selects the proposal that is shown, to be decided with others.
+function pick() {
+  const item = select("aside .item[aria-current]");
+  const box = item && item.parentElement.matches(".pick") && select("input", item.parentElement);
+  if (box) box.checked = !box.checked;
+}
+
 const keys = {
+  m: pick,
   j: () => focusHunk(current + 1), k: () => focusHunk(current - 1),
   J: () => nextItem(1), K: () => nextItem(-1),
   a: () => choose("accept"), r: () => choose("reject"), e: () => choose("edit"), c: reason,
-  A: () => submit("accept"), R: () => submit("reject"),
+  A: () => submitAll("accept"), R: () => submitAll("reject"),
   u: () => select("#revert") && select("#revert").form.requestSubmit(select("#revert")),
   w: wholeFile,
   x: toggleLayout, "/": () => select("#search").focus(), "?": () => select("#help").showModal(),
@@ -96,7 +126,7 @@ document.addEventListener("keydown", (event) => {
   const target = event.target;
   if (event.key === "Escape" && target.matches("input, textarea")) return target.blur();
   if (target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target.matches("input:not([type=radio])")) {
+  if (target.matches("input:not([type=radio], [type=checkbox])")) {
     if (event.key === "Enter" && target.form && target.form.id === "decision") { event.preventDefault(); submit("send"); }
     return;
   }
@@ -148,7 +178,7 @@ function observeMore() { for (const more of selectAll("a.more[data-auto]")) near
 // What was chosen so far outlives a look at another proposal or at the whole file, and a decision that could not be carried out.
 function choicesKey() { return `slipstitch-choices ${select("#decision").getAttribute("action")}`; }
 function keepChoices() {
-  const fields = [...new FormData(select("#decision"))].filter(([name]) => name !== "action");
+  const fields = [...new FormData(select("#decision"))].filter(([name]) => name !== "action" && name !== "secret");
   sessionStorage.setItem(choicesKey(), JSON.stringify(fields));
 }
 
@@ -178,7 +208,11 @@ async function update() {
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const focused = document.activeElement && document.activeElement.id;
-  if (!select("#list form:focus-within")) select("#list").replaceChildren(...select("#list", fresh).childNodes);
+  if (!select("#list form:focus-within")) {
+    const picked = selectAll(".pick input:checked").map((box) => box.id);
+    select("#list").replaceChildren(...select("#list", fresh).childNodes);
+    for (const id of picked) if (document.getElementById(id)) document.getElementById(id).checked = true;
+  }
   select("nav").replaceChildren(...select("nav", fresh).childNodes);
   const open = select("#decision");
   const stays = select("#decision", fresh);

@@ -1,12 +1,15 @@
 //! Who may use the page.
 //!
 //! The page can change files, so a request must show that it comes from the person who started the server. The address that is
-//! printed has a random token, which is exchanged for a cookie that other sites cannot use (`SameSite=Strict`). The `Host`
-//! must be the address that the server listens on, so that a name which leads to the loopback interface does not work, and a
-//! request that changes something must come from the page itself.
+//! printed has a token that works once; the browser gets a cookie for it that other sites cannot use (`SameSite=Strict`), and a second
+//! secret. Cookies have no port: another server on this machine that the person visits gets the cookie too. So a request that changes
+//! something also has to send the second secret, which the browser keeps for this port alone (`token.rs`). The `Host` must be the
+//! address that the server listens on, so that a name which leads to the loopback interface does not work, and a request that changes
+//! something must come from the page itself.
 
 use std::net::SocketAddr;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -14,17 +17,23 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::page;
-use crate::token::COOKIE;
+use crate::token::Session;
 
 /// No script but our own, nothing from elsewhere, and no frame around the page.
 const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
                               form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The longest form, in bytes: a decision with edited hunks.
+pub(crate) const MAX_BODY: usize = 8 << 20;
+
+/// The field with the second secret.
+const SECRET_FIELD: &str = "secret=";
+
 /// Refuses what does not come from the page, and sets the headers that protect it.
 pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    let mut response = match refusal(&app, &request) {
-        Some((status, message)) => (status, page::message_page("No access", message)).into_response(),
-        None => next.run(request).await,
+    let mut response = match admit(&app, request).await {
+        Err((status, message)) => (status, page::message_page("No access", message)).into_response(),
+        Ok(request) => next.run(request).await,
     };
     let headers = response.headers_mut();
     // With a stricter referrer policy, browsers send `Origin: null` with the page's own forms.
@@ -40,38 +49,53 @@ pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
-fn refusal(app: &App, request: &Request) -> Option<(StatusCode, &'static str)> {
+/// Why a request is refused.
+type Refusal = (StatusCode, &'static str);
+
+/// Returns the request if it may be answered.
+async fn admit(app: &App, request: Request) -> Result<Request, Refusal> {
     let headers = request.headers();
     if !names_this_server(headers, app.address) {
-        return Some((StatusCode::MISDIRECTED_REQUEST, "This address does not belong to the review page."));
+        return Err((StatusCode::MISDIRECTED_REQUEST, "This address does not belong to the review page."));
     }
-    if request.method() != Method::GET
-        && request.method() != Method::HEAD
-        && !comes_from_page(headers, app.address)
-    {
-        return Some((StatusCode::FORBIDDEN, "This request does not come from the review page."));
+    let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
+    if !is_read && !comes_from_page(headers, app.address) {
+        return Err((StatusCode::FORBIDDEN, "This request does not come from the review page."));
     }
-    // The style sheet has no secrets, and the page of a refused request needs it.
-    let is_open = request.uri().path().starts_with("/assets/") || has_token_parameter(app, request);
-    if !is_open && !has_cookie(app, headers) {
-        let message =
-            "Open the address that `slipstitch review --web` printed; it has the token for this page.";
-        return Some((StatusCode::UNAUTHORIZED, message));
+    // The style sheet has no secrets, and the page of a refused request needs it. The token is checked where it is exchanged.
+    let path = request.uri().path();
+    if is_read && (path.starts_with("/assets/") || path == "/") {
+        return Ok(request);
     }
-    None
+    let session = find_session(app, headers).ok_or((StatusCode::UNAUTHORIZED, NOT_OPENED))?;
+    if is_read {
+        return Ok(request);
+    }
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, MAX_BODY)
+        .await
+        .map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "This form is too long."))?;
+    let mut fields = body.split(|byte| *byte == b'&').filter_map(|field| std::str::from_utf8(field).ok());
+    let secret = fields.find_map(|field| field.strip_prefix(SECRET_FIELD));
+    match secret.is_some_and(|secret| session.signs(secret)) {
+        true => Ok(Request::from_parts(parts, Body::from(body))),
+        false => Err((StatusCode::FORBIDDEN, UNSIGNED)),
+    }
 }
 
-fn has_token_parameter(app: &App, request: &Request) -> bool {
-    let query = request.uri().query().unwrap_or_default();
-    let token = query.split('&').find_map(|part| part.strip_prefix("token="));
-    request.uri().path() == "/" && token.is_some_and(|token| app.token.matches(token))
-}
+/// Said to whoever has no session.
+pub(crate) const NOT_OPENED: &str = "Open the address that `slipstitch review --web` printed last; it has the token for this page and \
+                                     works once.";
 
-fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
+/// Said to whoever has the cookie only.
+const UNSIGNED: &str = "This form lacks the secret that the browser keeps for this page. Deciding needs JavaScript; if it is on, \
+                        open the address that `slipstitch review --web` printed last.";
+
+fn find_session(app: &App, headers: &HeaderMap) -> Option<Session> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut values =
         cookies.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    values.any(|(name, value)| name == COOKIE && app.token.matches(value))
+    values.find_map(|(name, value)| app.access.session(name, value))
 }
 
 /// The names under which the server can be reached.

@@ -10,8 +10,9 @@ use slipstitch::passphrase::PassphraseError;
 use slipstitch::{Reviewer, Workspace};
 use tokio::sync::watch;
 
+use crate::notice::Notice;
 use crate::page;
-use crate::token::AccessToken;
+use crate::token::Access;
 
 /// How long the passphrase counts after the last decision.
 const UNLOCKED_FOR: Duration = Duration::from_secs(15 * 60);
@@ -21,7 +22,9 @@ const UNLOCKED_FOR: Duration = Duration::from_secs(15 * 60);
 pub(crate) struct App {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) address: SocketAddr,
-    pub(crate) token: AccessToken,
+    pub(crate) access: Arc<Access>,
+    /// Tells whoever started the server.
+    pub(crate) notice: Notice,
     /// Who decides, for the journal.
     pub(crate) decided_by: Arc<str>,
     /// Changes whenever something happens in the journal.
@@ -31,6 +34,11 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// The address to open in the next browser.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/?token={}", self.address, self.access.token())
+    }
+
     /// Runs something that reads the journal or writes files.
     pub(crate) async fn work<T: Send + 'static>(
         &self,

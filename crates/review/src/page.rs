@@ -14,10 +14,20 @@ use slipstitch::core::ports::journal::Origin;
 pub(crate) use filters::Filters;
 pub(crate) use history::history_page;
 pub(crate) use queue::{Deciding, hunk_part, queue_page};
-pub(crate) use statistics::statistics_page;
+pub(crate) use statistics::{CallsShown, statistics_page};
 pub(crate) use whole_file::{file_page, file_part};
 
 use layout::Tab;
+
+/// The page that a token leads to. The script keeps the secret and goes on to the queue.
+pub(crate) fn entry_page(secret: &str) -> Markup {
+    let content = html! {
+        h1 { "Review" }
+        p.why #entry data-secret=(secret) { a href="/review" { "Go to the review" } }
+        noscript { p.why { "Deciding needs JavaScript. Without it, this page can only be read." } }
+    };
+    layout::page("Review", Tab::None, 0, &Filters::default(), html! {}, content)
+}
 
 /// A page with only a message.
 pub(crate) fn message_page(title: &str, message: &str) -> Markup {

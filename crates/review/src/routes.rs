@@ -10,15 +10,28 @@ use slipstitch::core::ports::journal::ProposalId;
 use slipstitch::core::report::Report;
 use slipstitch::{Reviewer, Workspace};
 
+use crate::access::NOT_OPENED;
 use crate::app::App;
 use crate::decision::{self, Decision};
-use crate::page::{self, Deciding, Filters};
+use crate::notice::PageState;
+use crate::page::{self, CallsShown, Deciding, Filters};
 use crate::revert::run_undo;
 
-/// Exchanges the token in the address for a cookie, so that it is in no history and no bookmark.
-pub(crate) async fn enter(State(app): State<App>) -> Response {
-    let headers = [(header::SET_COOKIE, app.token.cookie())];
-    (headers, Redirect::to("/review")).into_response()
+/// The token in the address.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Entry {
+    #[serde(default)]
+    token: String,
+}
+
+/// Exchanges the token in the address for a session. It is of no use in a history or a bookmark after that.
+pub(crate) async fn enter(State(app): State<App>, Query(entry): Query<Entry>) -> Response {
+    let Ok(Some(session)) = app.access.enter(&entry.token) else {
+        return (StatusCode::UNAUTHORIZED, page::message_page("No access", NOT_OPENED)).into_response();
+    };
+    app.notice.send(&app.url(), PageState::Opened);
+    let headers = [(header::SET_COOKIE, app.access.cookie_header(&session))];
+    (headers, page::entry_page(session.form.text())).into_response()
 }
 
 pub(crate) async fn style() -> Response {
@@ -116,7 +129,9 @@ fn decide_proposal(
         Decision::Apply(verdict) => workspace.decide(id, reviewer, &verdict),
     };
     match report.outcome {
-        Outcome::Applied | Outcome::ProposalRejected | Outcome::ModeUpgraded => Ok(()),
+        Outcome::Applied | Outcome::PartlyAccepted | Outcome::ProposalRejected | Outcome::ModeUpgraded => {
+            Ok(())
+        }
         _ => Err(Box::new(report)),
     }
 }
@@ -203,8 +218,59 @@ pub(crate) async fn revert(
     Ok((StatusCode::CONFLICT, app.work(show).await?).into_response())
 }
 
-pub(crate) async fn statistics(State(app): State<App>) -> Result<Response, Response> {
-    Ok(app.work(page::statistics_page).await?.into_response())
+pub(crate) async fn statistics(
+    State(app): State<App>,
+    Query(shown): Query<CallsShown>,
+) -> Result<Response, Response> {
+    Ok(app.work(move |workspace| page::statistics_page(workspace, &shown)).await?.into_response())
+}
+
+/// Accepts or rejects several proposals, each completely or not at all.
+pub(crate) async fn decide_several(
+    State(app): State<App>,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<Response, Response> {
+    let decided = match app.reviewer() {
+        Ok(reviewer) => app.work(move |workspace| decide_selected(workspace, &reviewer, &fields)).await?,
+        Err(error) => Err(refused("needs_passphrase", error.to_string())),
+    };
+    match decided {
+        Ok(()) => Ok(Redirect::to("/review").into_response()),
+        Err(problem) => show_problem(&app, None, problem).await,
+    }
+}
+
+fn decide_selected(
+    workspace: &Workspace,
+    reviewer: &Reviewer,
+    fields: &[(String, String)],
+) -> Result<(), Box<Report>> {
+    let value =
+        |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+    let accepts = match value("action") {
+        Some("accept") => true,
+        Some("reject") => false,
+        _ => return Err(Box::new(Report::new(Invalid::BadRequest, "The form does not say what to do."))),
+    };
+    let named = fields.iter().filter(|(name, _)| name == "id");
+    let ids: Vec<ProposalId> = named.filter_map(|(_, value)| ProposalId::parse(value)).collect();
+    let mut problems = Vec::new();
+    for &id in &ids {
+        let report = match accepts {
+            true => workspace.accept(id, reviewer),
+            false => workspace.reject(id, reviewer, None),
+        };
+        if !report.is_success() {
+            problems.push(format!("{id}: {}", report.message));
+        }
+    }
+    match &problems[..] {
+        [] => Ok(()),
+        _ => {
+            let message = format!("{} of {} selected: {}", problems.len(), ids.len(), problems.join("; "));
+            Err(refused("some_not_decided", message))
+        }
+    }
 }
 
 fn not_found(message: &str) -> Response {

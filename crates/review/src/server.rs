@@ -14,11 +14,9 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::events::watch_journal;
-use crate::token::AccessToken;
+use crate::notice::{Notice, PageState};
+use crate::token::Access;
 use crate::{access, routes};
-
-/// The longest form, in bytes: a decision with edited hunks.
-const MAX_BODY: usize = 8 << 20;
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +50,8 @@ pub struct PageOptions {
     pub port: u16,
     /// Who decides, for the journal: what is known about whoever uses the page.
     pub decided_by: String,
+    /// Gets the addresses of the page.
+    pub notice: Notice,
 }
 
 impl Server {
@@ -67,17 +67,14 @@ impl Server {
         let app = App {
             workspace,
             address,
-            token: AccessToken::random()?,
+            access: Arc::new(Access::new()?),
+            notice: options.notice,
             decided_by: options.decided_by.into(),
             activity,
             unlocked: Arc::default(),
         };
+        app.notice.send(&app.url(), PageState::Started);
         Ok(Self { listener, app, watcher })
-    }
-
-    /// The address to open in a browser, with the token.
-    pub fn url(&self) -> String {
-        format!("http://{}/?token={}", self.app.address, self.app.token.text())
     }
 
     /// Answers requests until `stop` is done.
@@ -99,7 +96,7 @@ impl Server {
 fn router(app: App) -> Router {
     Router::new()
         .route("/", get(routes::enter))
-        .route("/review", get(routes::queue))
+        .route("/review", get(routes::queue).post(routes::decide_several))
         .route("/review/{id}", get(routes::proposal).post(routes::decide))
         .route("/review/{id}/hunk/{hunk}", get(routes::hunk))
         .route("/review/{id}/file/{file}", get(routes::file))
@@ -112,7 +109,7 @@ fn router(app: App) -> Router {
         .route("/assets/review.css", get(routes::style))
         .route("/assets/icon.svg", get(routes::icon))
         .route("/assets/review.js", get(routes::script))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(access::MAX_BODY))
         .layer(from_fn_with_state(app.clone(), access::check))
         .with_state(app)
 }

@@ -2,10 +2,14 @@
 
 use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
     Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal,
 };
+use slipstitch::core::report::ConflictReport;
 use slipstitch::core::text::display::escape_controls;
+
+use crate::revert;
 
 /// How much of the line that names an item is shown, in characters.
 const MAX_ITEM_CHARS: usize = 60;
@@ -61,6 +65,22 @@ pub(crate) fn undo_note(proposal: &Proposal) -> Option<&'static str> {
             "A file is private, so its text is not kept. Once accepted, this can be undone only until this review is closed.",
         ),
     }
+}
+
+/// What to know before a proposal is decided: what differs from the request or from when it was made, and whether it can be
+/// undone. One line each, escaped.
+pub fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String> {
+    let report = revert::preview(workspace, found.id);
+    let mut notes = Vec::new();
+    notes.extend(undo_note(&found.proposal).map(|note| format!("Can't be undone later. {note}")));
+    if matches!(report.status(), Status::Refused | Status::Invalid) {
+        notes.push(format!("Cannot be applied now: {}", report.message));
+        notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));
+    }
+    notes.extend(report.warnings.iter().filter(|warning| warning.contains("carried over")).cloned());
+    let differences = found.proposal.files.iter().flat_map(|file| &file.notes);
+    notes.extend(differences.map(|note| format!("Found with differences: {note}")));
+    notes.iter().map(|note| escape_controls(note)).collect()
 }
 
 /// The added and removed lines of a diff.

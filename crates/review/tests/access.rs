@@ -7,13 +7,21 @@ use std::time::Duration;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch_review::{PageOptions, Server};
+use slipstitch_review::{Notice, PageOptions, Server};
 
 /// A page with one proposal whose every text is hostile, and one that changes a private file.
 struct Page {
     folder: tempfile::TempDir,
     address: String,
     token: String,
+    /// The addresses that were told later.
+    urls: std::sync::mpsc::Receiver<String>,
+}
+
+/// What a browser got for the token.
+struct Browser {
+    cookie: String,
+    secret: String,
 }
 
 const HOSTILE: &str = "<script>alert(1)</script>\u{202e}\"'";
@@ -38,15 +46,16 @@ impl Page {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let options = PageOptions { port: 0, decided_by: "review page".into() };
+                let notice = Notice::new(move |url, _| sender.send(url.to_owned()).unwrap());
+                let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
                 let server = Server::bind(Arc::new(open), options).await.unwrap();
-                sender.send(server.url()).unwrap();
                 server.serve(std::future::pending()).await.unwrap();
             });
         });
-        let url = receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        let urls = receiver;
+        let url = urls.recv_timeout(Duration::from_secs(20)).unwrap();
         let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
-        Self { folder, address: address.to_owned(), token: token.to_owned() }
+        Self { folder, address: address.to_owned(), token: token.to_owned(), urls }
     }
 
     /// Sends one request and returns the whole answer.
@@ -64,13 +73,19 @@ impl Page {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    fn cookie(&self) -> String {
-        format!("slipstitch_review={}", self.token)
+    /// Opens the page as a browser does.
+    fn enter(&self) -> Browser {
+        let answer = self.send(&format!("GET /?token={}", self.token), &[("Host", &self.address)], "");
+        assert_eq!(status(&answer), "200", "{answer}");
+        let cookie = answer.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+        let secret = answer.split("data-secret=\"").nth(1).unwrap().split('"').next().unwrap();
+        Browser { cookie: cookie.to_owned(), secret: secret.to_owned() }
     }
 
-    fn accept(&self, headers: &[(&str, &str)]) -> String {
+    fn accept(&self, headers: &[(&str, &str)], secret: &str) -> String {
         let form = ("Content-Type", "application/x-www-form-urlencoded");
-        self.send("POST /review/p1", &[headers, &[form]].concat(), "action=accept")
+        let body = format!("action=accept&secret={secret}");
+        self.send("POST /review/p1", &[headers, &[form]].concat(), &body)
     }
 
     fn is_unchanged(&self) -> bool {
@@ -83,60 +98,91 @@ fn status(answer: &str) -> &str {
 }
 
 #[test]
-fn only_the_token_opens_the_page() {
+fn only_the_token_opens_the_page_and_only_once() {
     let page = Page::start();
     let host = ("Host", page.address.as_str());
-    let cookie = page.cookie();
     assert_eq!(status(&page.send("GET /review", &[host], "")), "401");
     for path in
-        ["/?token=", "/?token=0", "/review?token=x", "/?token=%00", "/history", "/events", "/statistics"]
+        ["/", "/?token=", "/?token=0", "/review?token=x", "/?token=%00", "/history", "/events", "/statistics"]
     {
         assert_eq!(status(&page.send(&format!("GET {path}"), &[host], "")), "401", "{path}");
     }
-    assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", "slipstitch_review=wrong")], "")), "401");
-    let entered = page.send(&format!("GET /?token={}", page.token), &[host], "");
-    assert_eq!(status(&entered), "303");
-    let entered = entered.to_lowercase();
+    let entered = page.send(&format!("GET /?token={}", page.token), &[host], "").to_lowercase();
+    assert_eq!(status(&entered), "200");
     assert!(entered.contains("httponly") && entered.contains("samesite=strict"), "{entered}");
-    assert!(!entered.split("\r\nlocation: ").nth(1).unwrap().starts_with("/?token"), "{entered}");
-    assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", &cookie)], "")), "200");
+    assert!(!entered.contains(&page.token), "neither secret is the token: {entered}");
+    assert_eq!(status(&page.send(&format!("GET /?token={}", page.token), &[host], "")), "401", "used");
+    let next = page.urls.recv_timeout(Duration::from_secs(20)).unwrap();
+    let (_, token) = next.split_once("/?token=").unwrap();
+    let page = Page { token: token.to_owned(), ..page };
+    let host = ("Host", page.address.as_str());
+    let browser = page.enter();
+    let (name, value) = browser.cookie.split_once('=').unwrap();
+    assert_ne!(value, browser.secret);
+    assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", &browser.cookie)], "")), "200");
+    let wrong = [format!("{name}=wrong"), format!("{name}={}", browser.secret), format!("other={value}")];
+    for cookie in wrong {
+        assert_eq!(status(&page.send("GET /review", &[host, ("Cookie", &cookie)], "")), "401", "{cookie}");
+    }
     // A name that leads to the loopback interface is not the server's.
     let rebound = page.address.replace("127.0.0.1", "evil.example");
-    assert_eq!(status(&page.send("GET /review", &[("Host", &rebound), ("Cookie", &cookie)], "")), "421");
+    let headers = [("Host", rebound.as_str()), ("Cookie", &browser.cookie)];
+    assert_eq!(status(&page.send("GET /review", &headers, "")), "421");
+}
+
+/// Browsers send the cookies of all ports of an address to each of them.
+#[test]
+fn pages_of_two_projects_do_not_log_each_other_out() {
+    let (one, other) = (Page::start(), Page::start());
+    let (first, second) = (one.enter(), other.enter());
+    assert_ne!(first.cookie.split('=').next(), second.cookie.split('=').next());
+    let cookies = format!("{}; {}", first.cookie, second.cookie);
+    for page in [&one, &other] {
+        let headers = [("Host", page.address.as_str()), ("Cookie", &cookies)];
+        assert_eq!(status(&page.send("GET /review", &headers, "")), "200");
+    }
 }
 
 #[test]
 fn only_the_page_itself_can_decide() {
     let page = Page::start();
-    let (host, cookie) = (("Host", page.address.as_str()), page.cookie());
-    let cookie = ("Cookie", cookie.as_str());
-    let own = format!("http://{}", page.address);
-    assert_eq!(status(&page.accept(&[host, cookie])), "403", "no origin");
+    let browser = page.enter();
+    let (host, cookie) = (("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str()));
+    let (own, secret) = (format!("http://{}", page.address), browser.secret.as_str());
+    let origin = ("Origin", own.as_str());
+    assert_eq!(status(&page.accept(&[host, cookie], secret)), "403", "no origin");
     for origin in ["null", "http://evil.example", "http://127.0.0.1", &own.replace("http:", "https:")] {
-        assert_eq!(status(&page.accept(&[host, cookie, ("Origin", origin)])), "403", "{origin}");
+        assert_eq!(status(&page.accept(&[host, cookie, ("Origin", origin)], secret)), "403", "{origin}");
     }
-    assert_eq!(status(&page.accept(&[host, ("Origin", &own)])), "401", "no cookie");
+    assert_eq!(status(&page.accept(&[host, origin], secret)), "401", "no cookie");
+    // Another server on this machine may have the cookie, and whoever has it can send any origin.
+    let value = browser.cookie.split_once('=').unwrap().1;
+    for guess in ["", "0", &page.token, value] {
+        assert_eq!(status(&page.accept(&[host, cookie, origin], guess)), "403", "{guess}");
+    }
+    for path in ["/review", "/review/p1", "/history", "/statistics"] {
+        let shown = page.send(&format!("GET {path}"), &[host, cookie], "");
+        assert!(!shown.contains(secret), "{path} does not tell the secret");
+    }
     // Nothing is changed by reading.
     for line in ["GET /review/p1?action=accept", "GET /unlock", "PUT /review/p1", "DELETE /review/p1"] {
-        page.send(line, &[host, cookie, ("Origin", &own)], "");
+        page.send(line, &[host, cookie, origin], "");
     }
     let large = "x".repeat(9 << 20);
     let form = ("Content-Type", "application/x-www-form-urlencoded");
-    let answer = page.send(
-        "POST /review/p1",
-        &[host, cookie, ("Origin", &own), form],
-        &format!("action=accept&x={large}"),
-    );
+    let body = format!("action=accept&secret={secret}&x={large}");
+    let answer = page.send("POST /review/p1", &[host, cookie, origin, form], &body);
     assert_eq!(status(&answer), "413");
     assert!(page.is_unchanged());
-    assert_eq!(status(&page.accept(&[host, cookie, ("Origin", &own)])), "303", "the page itself");
+    assert_eq!(status(&page.accept(&[host, cookie, origin], secret)), "303", "the page itself");
     assert!(!page.is_unchanged());
 }
 
 #[test]
 fn text_from_agents_stays_text() {
     let page = Page::start();
-    let headers = [("Host", page.address.as_str()), ("Cookie", &page.cookie())];
+    let browser = page.enter();
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
     for path in [
         "/review",
         "/review/p1",
@@ -166,7 +212,8 @@ fn text_from_agents_stays_text() {
 #[test]
 fn a_change_of_a_private_file_says_that_it_cannot_be_undone_later() {
     let page = Page::start();
-    let headers = [("Host", page.address.as_str()), ("Cookie", &page.cookie())];
+    let browser = page.enter();
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
     let private = page.send("GET /review/p2", &headers, "");
     assert!(private.contains("undone later"), "{private}");
     assert!(private.contains("until this review is closed"), "{private}");

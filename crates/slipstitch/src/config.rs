@@ -1,4 +1,5 @@
-//! Settings: the user's file, and a file in the root that can only tighten it.
+//! Settings: the user's file, and a file in the root that can only tighten it. A file that is named on the command line or by the
+//! environment may not relax what needs a person either, unless somebody is there (`own_file.rs`).
 //!
 //! ```toml
 //! [limits]
@@ -30,6 +31,7 @@
 //!
 //! [review]
 //! unattended = false          # whether a process without a terminal can accept proposals
+//! passphrase = false          # whether deciding needs a passphrase; `slipstitch review passphrase` sets it
 //! wait_seconds = 50           # how long a call waits for a decision while somebody has the review open; 0 never
 //! on_pending = ["notify.sh"]  # a command to run when something waits, with SLIPSTITCH_PROPOSAL and _SUMMARY set
 //! notify = false              # whether to show a desktop notification then
@@ -51,6 +53,7 @@
 
 mod effective;
 mod key_line;
+mod own_file;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -70,6 +73,7 @@ use slipstitch_platform::private;
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::{PrivateFiles, Retention};
 pub use effective::IgnoredSetting;
+pub use own_file::{RECORD as OWN_FILE_RECORD, Relaxing};
 use rules::{RuleSection, parse_rules};
 
 /// The name of the file in the root that can tighten the settings.
@@ -98,7 +102,7 @@ pub struct Config {
     pub private_files: PrivateFiles,
     /// How proposals are decided.
     pub review: ReviewSettings,
-    /// The keys of the project's file that would relax these settings.
+    /// The keys of settings files that would relax these settings and may not.
     pub ignored: Vec<IgnoredSetting>,
     /// The rules of both files as they are written, for people who look at the settings.
     written_rules: Vec<toml::Value>,
@@ -124,6 +128,8 @@ impl Default for EvidenceSources {
 pub struct ReviewSettings {
     /// Whether a process without a terminal can accept proposals.
     pub unattended: bool,
+    /// Whether nobody can decide before a passphrase is set. The passphrase itself is in the state folder.
+    pub passphrase: bool,
     /// How long a call waits for a decision while somebody has the review open.
     pub wait: Duration,
     /// The command to run when something waits for review, with its arguments; empty for none.
@@ -135,7 +141,13 @@ pub struct ReviewSettings {
 impl Default for ReviewSettings {
     /// Clients give up on a call after a minute or later, so the wait ends before that.
     fn default() -> Self {
-        Self { unattended: false, wait: Duration::from_secs(50), on_pending: Vec::new(), notify: false }
+        Self {
+            unattended: false,
+            passphrase: false,
+            wait: Duration::from_secs(50),
+            on_pending: Vec::new(),
+            notify: false,
+        }
     }
 }
 
@@ -323,6 +335,7 @@ impl ProtectedSection {
 #[serde(deny_unknown_fields, default)]
 struct ReviewSection {
     unattended: Option<bool>,
+    passphrase: Option<bool>,
     wait_seconds: Option<u64>,
     on_pending: Option<Vec<String>>,
     notify: Option<bool>,
@@ -396,7 +409,8 @@ impl Config {
         let applied = deserialize(parsed, None, &path).and_then(|sections| self.tighten(&sections, &path));
         applied.map_err(|error| error.in_text(text))?;
         self.keep_rules(text);
-        self.ignored = self.find_ignored(&text.parse().map_err(syntax_error)?);
+        let ignored = self.find_ignored(&text.parse().map_err(syntax_error)?, ROOT_FILE);
+        self.ignored.extend(ignored);
         Ok(())
     }
 
@@ -467,6 +481,7 @@ impl Config {
     fn apply_review(&mut self, section: &ReviewSection) {
         let review = &mut self.review;
         review.unattended = section.unattended.unwrap_or(review.unattended);
+        review.passphrase = section.passphrase.unwrap_or(review.passphrase);
         review.wait = section.wait_seconds.map_or(review.wait, Duration::from_secs);
         review.on_pending = section.on_pending.clone().unwrap_or_default();
         review.notify = section.notify.unwrap_or(review.notify);
@@ -518,6 +533,7 @@ impl Config {
         self.policy.rules.project = parse_rules(&sections.rules, path)?;
         // The rest of `[review]` is ignored: an agent could make it run a command.
         self.review.unattended &= sections.review.unattended != Some(false);
+        self.review.passphrase |= sections.review.passphrase == Some(true);
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }

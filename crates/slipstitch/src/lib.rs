@@ -225,6 +225,7 @@ mod workspace;
 
 pub use disk::{DiskWorkspace, Fsync, HardLinks, OpenError};
 pub use journal::SqliteJournal;
+pub use notice::FAILURE_FILE as NOTICE_FAILURE;
 pub use presence::Presence;
 pub use slipstitch_core as core;
 pub use slipstitch_dialects as dialects;

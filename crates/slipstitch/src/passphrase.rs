@@ -4,6 +4,8 @@
 //! know. The hash is Argon2id, so reading the state folder does not reveal the passphrase. Somebody who can write there could
 //! remove the file; then they could also write the journal itself.
 
+mod attempts;
+
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use slipstitch_platform::private::owner_only;
 
 use crate::private_files;
+
+pub use attempts::FILE as ATTEMPTS;
 
 /// The shortest passphrase.
 pub const MIN_CHARS: usize = 6;
@@ -28,6 +32,15 @@ pub enum PassphraseError {
     /// It is not the one that is set.
     #[error("the passphrase is wrong")]
     Wrong,
+    /// Too many wrong ones were given.
+    #[error("too many wrong passphrases; try again in {seconds} s")]
+    Locked {
+        /// How long to wait.
+        seconds: u64,
+    },
+    /// The settings ask for one, and none is set.
+    #[error("the settings ask for a review passphrase, and none is set yet")]
+    NotSet,
     /// It is too short to set.
     #[error("the passphrase has fewer than {MIN_CHARS} characters")]
     TooShort,
@@ -49,8 +62,11 @@ pub enum PassphraseError {
     },
 }
 
+/// The file with the hash, in the state folder.
+pub const FILE: &str = "review.passphrase";
+
 fn file(state_dir: &Path) -> PathBuf {
-    state_dir.join("review.passphrase")
+    state_dir.join(FILE)
 }
 
 /// Whether a passphrase is set. A file that cannot be examined counts as one, so that no error opens the door.
@@ -71,7 +87,10 @@ pub(crate) fn check(state_dir: &Path, given: Option<&str>) -> Result<(), Passphr
         .map_err(|source| PassphraseError::Io { path: path.clone(), source })?;
     let hash = PasswordHash::new(text.trim())
         .map_err(|error| PassphraseError::Damaged { path, reason: error.to_string() })?;
-    Argon2::default().verify_password(given.as_bytes(), &hash).map_err(|_| PassphraseError::Wrong)
+    let attempt = attempts::begin(state_dir)?;
+    Argon2::default().verify_password(given.as_bytes(), &hash).map_err(|_| PassphraseError::Wrong)?;
+    attempt.succeed();
+    Ok(())
 }
 
 /// Sets the passphrase, or removes it. The caller has checked the one that was set before.
@@ -117,6 +136,24 @@ mod tests {
         assert_eq!(file(state.path()).metadata().unwrap().mode() & 0o777, 0o600);
         replace(state.path(), None).unwrap();
         assert!(check(state.path(), None).is_ok());
+    }
+
+    #[test]
+    fn wrong_passphrases_have_to_wait() {
+        let state = tempfile::tempdir().unwrap();
+        replace(state.path(), Some("correct horse")).unwrap();
+        for _ in 0..attempts::FREE {
+            assert!(matches!(check(state.path(), Some("wrong horse")), Err(PassphraseError::Wrong)));
+        }
+        // Now even the right one has to wait, in every process.
+        let refused = check(state.path(), Some("correct horse")).unwrap_err();
+        assert!(matches!(refused, PassphraseError::Locked { seconds: 1..=30 }), "{refused}");
+        attempts::backdate(state.path(), 31_000);
+        assert!(check(state.path(), Some("correct horse")).is_ok());
+        assert!(
+            matches!(check(state.path(), Some("wrong horse")), Err(PassphraseError::Wrong)),
+            "counted anew"
+        );
     }
 
     #[test]

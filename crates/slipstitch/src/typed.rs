@@ -139,6 +139,7 @@ fn receipt(report: Report) -> Result<Receipt, EditError> {
         Outcome::Failed(reason) => Err(EditError::Failed { reason, report }),
         Outcome::Custom { status, code } if !status.is_success() => Err(EditError::Custom { code, report }),
         Outcome::Applied
+        | Outcome::PartlyAccepted
         | Outcome::WouldApply
         | Outcome::NoChange
         | Outcome::AlreadyApplied

@@ -26,7 +26,7 @@ use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerStatus, Synced};
 
-use crate::config::{Config, ConfigError, ROOT_FILE};
+use crate::config::{Config, ConfigError, ROOT_FILE, Relaxing};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
@@ -103,6 +103,7 @@ pub struct Builder {
     others: Vec<PathBuf>,
     state_dir: Option<PathBuf>,
     config: Option<PathBuf>,
+    relaxing: Relaxing,
     session: String,
     agent: Option<String>,
     encoding: Option<Encoding>,
@@ -121,6 +122,8 @@ pub struct Overrides {
     pub state_dir: Option<PathBuf>,
     /// The settings file; by default the one in the user's configuration folder.
     pub config: Option<PathBuf>,
+    /// Whether that file may relax what needs a person's decision.
+    pub relaxing: Relaxing,
     /// The encoding of all files, instead of detecting it.
     pub encoding: Option<Encoding>,
     /// Whether changes are flushed to disk, whatever the settings say.
@@ -152,7 +155,8 @@ impl Builder {
 
     /// Applies a user's overrides; those that are `None` change nothing.
     pub fn overrides(mut self, overrides: &Overrides) -> Self {
-        let Overrides { state_dir, config, encoding, fsync } = overrides.clone();
+        let Overrides { state_dir, config, relaxing, encoding, fsync } = overrides.clone();
+        self.relaxing = relaxing;
         self.state_dir = state_dir.or(self.state_dir);
         self.config = config.or(self.config);
         self.encoding = encoding.or(self.encoding);
@@ -238,14 +242,15 @@ impl Builder {
             Err(source) => return Err(OpenError::Root { path: self.root, source }.into()),
         }
         let mut config = Config::load(self.config.as_deref())?;
+        let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
+        let folder = state::folder(self.state_dir.as_deref(), &roots)?;
+        config.hold_to_own_file(&folder, self.config.as_deref(), self.relaxing)?;
         if let Some(encoding) = self.encoding {
             config.encoding = EncodingRule::Force(encoding);
         }
         if let Some(fsync) = self.fsync {
             config.fsync = fsync;
         }
-        let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
-        let folder = state::folder(self.state_dir.as_deref(), &roots)?;
         let mut files = DiskWorkspace::open(&self.root, &state::locks(&folder), config.fsync)?;
         for other in &self.others {
             files = files.with_root(other)?;
@@ -301,6 +306,7 @@ impl Workspace {
             others: Vec::new(),
             state_dir: None,
             config: None,
+            relaxing: Relaxing::ByAny,
             session: Self::SESSION.into(),
             agent: None,
             encoding: None,

@@ -33,16 +33,34 @@ pub struct Conflict {
 /// # Panics
 /// If the two were made for texts of different lengths.
 pub fn carry_over_splices(mine: &Splices, theirs: &Splices) -> Result<Splices, Conflict> {
+    carry_over(mine, theirs, |_, _| false)
+}
+
+/// Like [`carry_over_splices`], but splices that meet at a point do not conflict if both replace something there: their order is
+/// that of what they replace. For changes of whole lines, where the next line is another place.
+pub fn carry_over_neighbours(mine: &Splices, theirs: &Splices) -> Result<Splices, Conflict> {
+    carry_over(mine, theirs, |one, other| !one.at.is_empty() && !other.at.is_empty())
+}
+
+/// `may_meet` says whether two splices may meet at a point.
+fn carry_over(
+    mine: &Splices,
+    theirs: &Splices,
+    may_meet: impl Fn(&Splice, &Splice) -> bool,
+) -> Result<Splices, Conflict> {
     assert_eq!(mine.base_len(), theirs.base_len(), "both sides must apply to the same text");
     let mut remaining = theirs.iter().peekable();
     let mut shift = 0isize;
     let mut list = Vec::new();
     for splice in mine.iter() {
-        while let Some(before) = remaining.next_if(|other| other.at.end() < splice.at.start()) {
+        let is_before = |one: &Splice, other: &Splice| {
+            one.at.end() < other.at.start() || (one.at.end() == other.at.start() && may_meet(one, other))
+        };
+        while let Some(before) = remaining.next_if(|other| is_before(other, splice)) {
             shift += growth(before);
         }
         // These stay in `remaining`: the next of `mine` may touch them too.
-        let touching = remaining.clone().take_while(|other| other.at.start() <= splice.at.end());
+        let touching = remaining.clone().take_while(|other| !is_before(splice, other));
         let touching: Vec<&Splice> = touching.collect();
         match touching.first() {
             None => list.push(shift_splice(splice, shift)),
@@ -119,6 +137,25 @@ mod tests {
                 carry_over_splices(&splices(8, &[(3, 5, "new")]), &splices(8, &[clear])).is_ok(),
                 "{clear:?}"
             );
+        }
+    }
+
+    #[test]
+    fn neighbours_are_carried_over_unless_one_only_inserts() {
+        let text = b"abcdefgh";
+        for (mine, theirs, expected) in [
+            ((3, 5, "new"), (2, 3, "x"), "abxnewfgh"),
+            ((3, 5, "new"), (5, 6, ""), "abcnewgh"),
+            ((3, 5, ""), (5, 8, "yz"), "abcyz"),
+        ] {
+            let (mine, theirs) = (splices(8, &[mine]), splices(8, &[theirs]));
+            for (one, other) in [(&mine, &theirs), (&theirs, &mine)] {
+                let carried = carry_over_neighbours(one, other).unwrap();
+                assert_eq!(carried.apply(&other.apply(text)), expected.as_bytes());
+            }
+        }
+        for theirs in [(3, 3, "x"), (5, 5, "x"), (4, 5, "x"), (0, 8, "x")] {
+            assert!(carry_over_neighbours(&splices(8, &[(3, 5, "new")]), &splices(8, &[theirs])).is_err());
         }
     }
 

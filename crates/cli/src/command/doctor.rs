@@ -163,7 +163,11 @@ impl Findings {
         for setting in ignored {
             self.add("settings", Grade::Note, setting.to_string());
         }
-        if ignored.is_empty() {
+        for problem in workspace.notice_problems() {
+            self.add("settings", Grade::Note, problem);
+        }
+        let problems = workspace.notice_problems();
+        if ignored.is_empty() && problems.is_empty() {
             self.add("settings", Grade::Good, "every key has an effect");
         }
     }

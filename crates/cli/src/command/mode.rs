@@ -7,6 +7,7 @@ use slipstitch::core::settings::Mode;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
+use crate::reviewer;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -16,7 +17,8 @@ Examples:
   slipstitch mode unrestricted --session agent
 
 A restricted session can read files but not change them. Setting the mode waits until the session's
-calls in flight have finished. It applies to tool calls; commands at a terminal ignore it.";
+calls in flight have finished. It applies to tool calls; commands at a terminal ignore it. Giving
+write access back needs a terminal.";
 
 /// Show or set a session's mode: restricted or unrestricted
 #[derive(Debug, Args)]
@@ -30,6 +32,12 @@ pub(crate) struct SetMode {
 impl SetMode {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
+        let is_restricted =
+            workspace.mode().map_err(|error| Box::new(Report::from(error)))? == Mode::Restricted;
+        if is_restricted && self.mode == Some(Mode::Unrestricted) {
+            // A session must not give itself what it has to ask for.
+            reviewer::for_acceptance(&workspace, None, "write access")?;
+        }
         let mode = match self.mode {
             Some(mode) => workspace.set_mode(mode).map(|()| mode),
             None => workspace.mode(),

@@ -2,7 +2,6 @@
 
 mod interactive;
 mod passphrase;
-mod reviewer;
 mod screen;
 pub(super) mod web;
 
@@ -28,8 +27,10 @@ use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
+use crate::reviewer;
 use crate::selection::Selection;
 use crate::streams::Streams;
+use screen::Face;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +69,9 @@ Examples:
   slipstitch review show p3
   slipstitch review show p3 --json";
 
+/// What is decided about here, for a refusal.
+const PROPOSALS: &str = "proposals";
+
 /// List proposed changes, and accept or reject them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -90,7 +94,10 @@ pub(crate) struct Review {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List the pending proposals, oldest first
-    List,
+    List {
+        #[command(flatten)]
+        selection: Selection,
+    },
     /// Set, change or remove the passphrase that every decision needs
     #[command(after_help = passphrase::EXAMPLES)]
     Passphrase(passphrase::Passphrase),
@@ -132,7 +139,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct ReviewerOptions {
-    /// The name to record for the decision [default: the user's name]
+    /// A name to record for the decision, besides the account's
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }
@@ -143,34 +150,45 @@ impl Review {
         if self.web {
             return web::serve(workspace, self.port);
         }
-        let is_list = matches!(self.action, Some(Action::List));
+        let is_list = matches!(self.action, Some(Action::List { .. }));
         match self.action {
-            None | Some(Action::List) => {
-                let files = self.selection.path_filter(&workspace, global)?;
+            None | Some(Action::List { .. }) => {
+                let selection = match self.action {
+                    Some(Action::List { selection }) => selection.or(self.selection),
+                    _ => self.selection,
+                };
+                let files = selection.path_filter(&workspace, global)?;
                 let is_selected = |found: &StoredProposal| {
                     let Proposal { origin, files: changed, .. } = &found.proposal;
                     let paths = changed.iter().map(|file| &file.path);
-                    self.selection.includes(found.at, origin, paths, files.as_ref(), global)
+                    selection.includes(found.at, origin, paths, files.as_ref(), global)
                 };
-                if !is_list && !self.plain && screen::can_be_shown(global) {
-                    let reviewer = reviewer::at_terminal(&workspace, None)?;
+                let face = if self.plain { Face::Lines } else { screen::choose_face(global) };
+                if !is_list && face == Face::Screen {
+                    let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
                     return screen::run(&workspace, reviewer, global, &is_selected);
                 }
                 let mut pending = workspace.proposals().map_err(Report::from)?;
                 pending.retain(is_selected);
-                if self.plain && !is_list {
-                    let reviewer = reviewer::for_acceptance(&workspace, None)?;
+                if face == Face::Lines && !is_list {
+                    let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
                     return interactive::run(&workspace, &pending, &reviewer);
                 }
                 Ok(Box::new(PendingProposals(pending)))
             }
             Some(Action::Passphrase(command)) => command.run(&workspace),
             Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
-                Some(found) => Ok(Box::new(found)),
+                Some(found) => {
+                    let notes = match found.decision {
+                        None => slipstitch_review::notes_about(&workspace, &found),
+                        Some(_) => Vec::new(),
+                    };
+                    Ok(Box::new(ShownProposal { found, notes }))
+                }
                 None => Err(unknown_proposal(id).into()),
             },
             Some(Action::Accept { ids, hunks, reviewer }) => {
-                let reviewer = reviewer::for_acceptance(&workspace, reviewer.by)?;
+                let reviewer = reviewer::for_acceptance(&workspace, reviewer.by, PROPOSALS)?;
                 accept(&workspace, &ids, &hunks, &reviewer)
             }
             Some(Action::Reject { ids, hunks, reason, reviewer }) => {
@@ -274,18 +292,31 @@ impl CommandOutput for PendingProposals {
     }
 }
 
-impl CommandOutput for StoredProposal {
+/// A proposal with what to know before it is decided.
+struct ShownProposal {
+    found: StoredProposal,
+    notes: Vec<String>,
+}
+
+impl CommandOutput for ShownProposal {
     fn json(&self) -> serde_json::Result<String> {
-        let hunks: Vec<Value> = self.proposal.hunks().iter().map(|hunk| hunk_json(self, hunk)).collect();
-        serde_json::to_string(&json!({"proposal": to_json(self), "diff": self.proposal.diff, "hunks": hunks}))
+        let Self { found, notes } = self;
+        let hunks: Vec<Value> = found.proposal.hunks().iter().map(|hunk| hunk_json(found, hunk)).collect();
+        serde_json::to_string(&json!({
+            "proposal": to_json(found),
+            "notes": notes,
+            "diff": found.proposal.diff,
+            "hunks": hunks,
+        }))
     }
 
     fn write(&self, streams: &mut Streams) {
-        let proposal = &self.proposal;
-        streams.out.styled(Style::new().bold(), format!("proposal {}\n", self.id));
+        let Self { found, notes } = self;
+        let proposal = &found.proposal;
+        streams.out.styled(Style::new().bold(), format!("proposal {}\n", found.id));
         let mut field =
             |name: &str, value: &str| streams.out.line(format!("{name}: {}", value.replace('\n', "\n  ")));
-        field("time", &log::local_time(self.at));
+        field("time", &log::local_time(found.at));
         field("session", &escape_controls(&proposal.origin.session));
         if let Some(agent) = &proposal.origin.agent {
             field("agent", &escape_controls(agent));
@@ -298,7 +329,10 @@ impl CommandOutput for StoredProposal {
             log::write_labels(labels, &mut field);
         }
         field("why", &escape_controls(&reason(proposal)));
-        field("state", &self.decision.as_ref().map_or("pending".into(), ToString::to_string));
+        field("state", &found.decision.as_ref().map_or("pending".into(), ToString::to_string));
+        if !notes.is_empty() {
+            field("note", &notes.join("\n"));
+        }
         if proposal.notes.subject == ProposalSubject::WriteAccess {
             field("asks for", &escape_controls(&describe_request(proposal)));
         }
@@ -306,7 +340,7 @@ impl CommandOutput for StoredProposal {
             field("file", &escape_controls(&describe_change(file)));
         }
         for hunk in proposal.hunks() {
-            let verdict = rejection(self, hunk.number).map_or(String::new(), |rejected| {
+            let verdict = rejection(found, hunk.number).map_or(String::new(), |rejected| {
                 let reason = rejected.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
                 format!(", not applied ({}{reason})", rejected.by)
             });

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use slipstitch::WorkspaceOpenError;
-use slipstitch::config::Config;
+use slipstitch::config::{Config, OWN_FILE_RECORD};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
+use slipstitch::{NOTICE_FAILURE, passphrase};
 use slipstitch_install::{HOSTS, OnConflict, Removal, Scope, ServerName, Target, Uninstalled};
 
 use super::mcp::target_options;
@@ -29,9 +30,19 @@ After `--purge` nothing can be undone any more. The program itself and `slipstit
 projects are left to you; the output says where the program is.";
 
 /// The files in the state folder. Others are not ours and stay.
-const STATE_FILES: &[&str] =
-    &["journal.db", "journal.db-wal", "journal.db-shm", "journal.lock", "journal.damage"];
-const LOCKS: &str = "locks";
+const STATE_FILES: &[&str] = &[
+    "journal.db",
+    "journal.db-wal",
+    "journal.db-shm",
+    "journal.lock",
+    "journal.damage",
+    OWN_FILE_RECORD,
+    passphrase::FILE,
+    passphrase::ATTEMPTS,
+    NOTICE_FAILURE,
+];
+/// The folders in it.
+const STATE_FOLDERS: &[&str] = &["locks", "presence"];
 
 /// Remove Slipstitch from agent hosts, and on request its journal and settings
 #[derive(Debug, Args)]
@@ -117,10 +128,9 @@ impl UninstallAll {
                 self.delete(&file, removed);
             }
         }
-        let locks = state.join(LOCKS);
-        if locks.is_dir() {
-            let result = if self.dry_run { Ok(()) } else { std::fs::remove_dir_all(&locks) };
-            removed.note(&locks, result);
+        for folder in STATE_FOLDERS.iter().map(|name| state.join(name)).filter(|folder| folder.is_dir()) {
+            let result = if self.dry_run { Ok(()) } else { std::fs::remove_dir_all(&folder) };
+            removed.note(&folder, result);
         }
         self.delete_empty_folder(Some(state));
     }

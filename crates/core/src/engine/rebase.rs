@@ -18,7 +18,7 @@ use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::report::Report;
 use crate::snapshot::{FileContent, Snapshot, Snapshots};
 use slipstitch_text::rebase::{carry_over_splices, map_span};
-use slipstitch_text::{ContentHash, Span, VersionClaim, diff_splices};
+use slipstitch_text::{ContentHash, Span, Splices, VersionClaim, diff_splices};
 
 /// A plan that was made for earlier versions of its files, rebased onto the current ones.
 pub(super) struct RebasedPlan {
@@ -207,7 +207,10 @@ fn rebase_changes(
     let mut files = Vec::new();
     for (change, earlier) in changes.files().iter().zip(versions.iter().chain(std::iter::repeat(&None))) {
         files.push(match (earlier, old_snapshots.get(&change.path), snapshots.get(&change.path)) {
-            (Some(earlier), Some(old), Some(now)) => rebase_file(change, earlier, old, now)?,
+            (Some(earlier), Some(old), Some(now)) => {
+                let splices = carry_over_splices(&change.splices, &earlier.since).ok()?;
+                rebase_file(change, splices, earlier, old, now)
+            }
             _ => change.clone(),
         });
     }
@@ -220,14 +223,14 @@ fn rebase_changes(
     Some(RebasedPlan { plan, changes: rebased })
 }
 
-/// A change of an earlier version, as a change of the current one; `None` if later changes touch it.
+/// A change of an earlier version, as a change of the current one, given its splices of the current one.
 pub(super) fn rebase_file(
     change: &FileChange,
+    splices: Splices,
     earlier: &EarlierVersion,
     old: &Snapshot,
     now: &Snapshot,
-) -> Option<FileChange> {
-    let splices = carry_over_splices(&change.splices, &earlier.since).ok()?;
+) -> FileChange {
     let mut notes = change.notes.clone();
     notes.push(format!(
         "`{}` changed since version {}: the edit was made for that version and carried over to the current one",
@@ -240,7 +243,7 @@ pub(super) fn rebase_file(
     }
     let gained = change.totals.map(|totals| totals.after as isize - totals.before as isize);
     let before = now.line_count();
-    Some(FileChange {
+    FileChange {
         path: change.path.clone(),
         base: Base::Content(now.hash()),
         path_change: change.path_change.clone(),
@@ -252,7 +255,7 @@ pub(super) fn rebase_file(
         edits,
         notes,
         totals: gained.map(|gained| LineTotals { before, after: before.saturating_add_signed(gained) }),
-    })
+    }
 }
 
 /// The current lines of an edit's place.

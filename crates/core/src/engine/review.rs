@@ -16,10 +16,10 @@ use crate::guard::Checked;
 use crate::hint::HintPhrases;
 use crate::outcome::{Outcome, Refused};
 use crate::plan::Run;
-use crate::ports::approver::Person;
+use crate::ports::approver::{Person, pending_hint};
 use crate::ports::journal::{
     ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, ProposalSubject, RecordedText,
-    RejectedHunk, StoredProposal, describe_hunks,
+    RejectedHunk, StoredProposal,
 };
 use crate::report::{LogEntry, Report, truncate_stored_diff};
 use crate::snapshot::Snapshots;
@@ -46,7 +46,7 @@ impl Engine<'_> {
             reasons => reasons.join("; "),
         };
         let digest = self.call_digest();
-        if let Some(earlier) =
+        if let Some((earlier, note)) =
             digest.as_deref().and_then(|digest| self.earlier_proposal(digest).ok().flatten())
         {
             match earlier.decision {
@@ -59,7 +59,7 @@ impl Engine<'_> {
                 }
                 None => {}
                 Some(_) => {
-                    if let Some(report) = self.report_decision(&earlier) {
+                    if let Some(report) = self.repeat_decision(&earlier, &note) {
                         return report;
                     }
                 }
@@ -166,21 +166,26 @@ impl Engine<'_> {
             _ => report,
         })?;
         let report = report.with_leading_warnings(&notes.request_warnings);
-        Ok(self.report_accepted(report, id, by, verdict))
+        Ok(self.report_accepted(report, &stored, by, verdict))
     }
 
     /// Records the decision on a proposal that was applied, and adds it to the report.
     fn report_accepted(
         &self,
         mut report: Report,
-        id: ProposalId,
+        stored: &StoredProposal,
         by: &str,
         verdict: ResolvedVerdict,
     ) -> Report {
+        let id = stored.id;
         report.proposal = Some(id);
         let edited = verdict.edited_hunks();
         if !verdict.left_out.is_empty() {
-            report.warnings.push(format!("not applied: {}", describe_hunks(&verdict.left_out)));
+            report.outcome =
+                if report.outcome == Outcome::Applied { Outcome::PartlyAccepted } else { report.outcome };
+            report
+                .warnings
+                .push(format!("not applied: {}", stored.proposal.describe_hunks(&verdict.left_out)));
         }
         if !edited.is_empty() {
             let hunks = if edited.len() == 1 { "hunk" } else { "hunks" };
@@ -197,6 +202,16 @@ impl Engine<'_> {
             if let Err(error) = self.journal.record_decision(id, &decision) {
                 report.warnings.push(format!("the change is written, but {error}"));
             }
+            self.note_decided(stored);
+        }
+        report
+    }
+
+    /// Rejects a proposed change for its caller, who does not want it any more. The same call is a new request then.
+    pub fn withdraw(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
+        let report = self.reject(id, by, reason);
+        if let (Outcome::ProposalRejected, Ok(Some(found))) = (report.outcome, self.journal.proposal(id)) {
+            self.forget_proposal(&found);
         }
         report
     }
@@ -204,10 +219,11 @@ impl Engine<'_> {
     /// Rejects a proposed change.
     pub fn reject(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
         let reject = || {
-            self.pending_proposal(id)?;
+            let found = self.pending_proposal(id)?;
             let reason = reason.filter(|reason| !reason.trim().is_empty());
             let decision = ProposalDecision::Rejected { by: by.into(), reason: reason.map(Into::into) };
             self.journal.record_decision(id, &decision)?;
+            self.note_decided(&found);
             let mut report = Report::new(Outcome::ProposalRejected, format!("{id} was {decision}"));
             report.proposal = Some(id);
             Ok(report)
@@ -225,12 +241,13 @@ impl Engine<'_> {
                 return Err(no_hunk_named(id));
             }
             check_hunk_numbers(&found, hunks)?;
-            let mut rejected: Vec<RejectedHunk> = found.rejected_hunks;
+            let mut rejected: Vec<RejectedHunk> = found.rejected_hunks.clone();
             rejected.retain(|earlier| !hunks.contains(&earlier.hunk));
             let add =
                 |hunk: &usize| RejectedHunk { hunk: *hunk, by: by.into(), reason: reason.map(Into::into) };
             rejected.extend(hunks.iter().collect::<BTreeSet<_>>().into_iter().map(add));
             rejected.sort_by_key(|rejected| rejected.hunk);
+            let proposal = &found.proposal;
             if rejected.len() == known.len() {
                 return Ok(self.reject(id, by, reason));
             }
@@ -238,11 +255,11 @@ impl Engine<'_> {
             let left = known.len() - rejected.len();
             let message = format!(
                 "rejected in {id}: {}; {left} of {} hunks still pending",
-                describe_hunks(&rejected),
+                proposal.describe_hunks(&rejected),
                 known.len()
             );
             let mut report = Report::new(Outcome::ProposalRejected, message)
-                .hint(format!("`slipstitch review accept {id}` applies the others."));
+                .hint("The others wait until you accept or reject them.");
             report.proposal = Some(id);
             report.left_out = rejected;
             Ok(report)
@@ -263,7 +280,7 @@ impl Engine<'_> {
 /// The report for a change that waits for review.
 fn waiting(id: ProposalId, reason: &str, how: &str) -> Report {
     let message = format!("the change is waiting for review as {id}: {reason}");
-    let mut report = Report::new(Refused::PendingReview, message).hint(how);
+    let mut report = Report::new(Refused::PendingReview, message).hint(pending_hint(how, id));
     report.proposal = Some(id);
     report
 }

@@ -226,6 +226,16 @@ impl Protected {
         self.group_rules.values_mut().for_each(|own| *own = (*own).max(rule));
     }
 
+    /// Applies what another set asks for where that is stricter. Its exceptions are ignored: they would loosen this one.
+    pub fn tighten_by(&mut self, other: &Self) -> Result<(), GlobError> {
+        for group in Self::groups() {
+            let rule = self.rule_for(group.name).max(other.rule_for(group.name));
+            self.group_rules.insert(group.name, rule);
+        }
+        self.rule = self.rule.max(other.rule);
+        self.add(&other.added)
+    }
+
     /// The globs that the settings add.
     pub fn added(&self) -> &[String] {
         &self.added

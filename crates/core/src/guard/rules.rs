@@ -3,8 +3,8 @@
 //! The first rule whose conditions all hold for a file decides about it; without one, the change is applied. The strictest
 //! decision about any of its files holds for the whole change. Rules come on top of what protected paths ask for.
 //!
-//! The rules of a project are judged separately, and the stricter of both decisions holds. So a project can ask for more
-//! approval than its user, but not for less.
+//! The rules of a project, and those of a settings file that is not the user's, are judged separately, and the strictest decision
+//! holds. So a project can ask for more approval than its user, but not for less.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,15 @@ pub struct Rules {
     pub user: Vec<Rule>,
     /// The project's rules, in order.
     pub project: Vec<Rule>,
+    /// Rules of a settings file that may add to the user's but not replace them, in order.
+    pub added: Vec<Rule>,
+}
+
+impl Rules {
+    /// The lists, each of which is judged separately.
+    fn lists(&self) -> [&[Rule]; 3] {
+        [&self.user, &self.project, &self.added]
+    }
 }
 
 /// A rule: if its conditions hold, it decides.
@@ -259,7 +268,7 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
 /// Applies the rules to a change.
 pub(super) fn judge_changes(changes: &ChangeSet, kind: ChangeOrigin, input: &GuardInput<'_>) -> Verdict {
     let rules = &input.policy.rules;
-    if rules.user.is_empty() && rules.project.is_empty() {
+    if rules.lists().iter().all(|list| list.is_empty()) {
         return Verdict::Pass;
     }
     let mut questions: Vec<String> = Vec::new();
@@ -284,7 +293,7 @@ pub(super) fn judge_changes(changes: &ChangeSet, kind: ChangeOrigin, input: &Gua
     if questions.is_empty() { Verdict::Pass } else { Verdict::Ask(questions.join("; ")) }
 }
 
-/// For each file of a change, the rules that decide: at most one of the user's and one of the project's.
+/// For each file of a change, the rules that decide: at most one of each list.
 fn deciding_rules<'a>(
     changes: &'a ChangeSet,
     kind: ChangeOrigin,
@@ -295,7 +304,7 @@ fn deciding_rules<'a>(
     let mut found = Vec::new();
     for file in changes.files().iter().filter(|file| !file.is_empty()) {
         let facts = FileFacts::of(file, kind, input.snapshots, &input.policy.protected);
-        for list in [&rules.user, &rules.project] {
+        for list in rules.lists() {
             found.extend(list.iter().find(|rule| rule.applies_to(&facts, &change)).map(|rule| (file, rule)));
         }
     }

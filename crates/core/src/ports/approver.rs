@@ -1,7 +1,7 @@
 //! The approval port: decides whether a change may be written.
 
 use crate::guard::{Caution, Checked};
-use crate::ports::journal::Origin;
+use crate::ports::journal::{Origin, ProposalId};
 
 /// Approves or declines changes: a policy, a user at a terminal, a host's dialog.
 pub trait Approver: Send {
@@ -60,15 +60,20 @@ pub enum Decision {
     },
     /// Not yet: the change is stored as a proposal until a user reviews it.
     Pend {
-        /// How the user can review it.
+        /// What the caller should do meanwhile; `{id}` becomes the proposal's id.
         how: String,
     },
 }
 
-/// The answer to a caller whose change waits for review. It names no command: a caller with a shell must not be led to
-/// approve its own change.
-pub const PENDING_HINT: &str = "Nothing was written. Only the user can approve it. Sending it again does not help; \
-                                continue with other work and tell the user that it waits.";
+/// The answer to a caller whose change waits for review, with `{id}` for the proposal. It names no command: a caller with a shell must
+/// not be led to approve its own change.
+pub const PENDING_HINT: &str = "Nothing was written: only the user can approve it. Tell the user that it waits and continue with other \
+                                work. Later, the same call or the resource slipstitch://proposals/{id} returns the decision.";
+
+/// [`PENDING_HINT`], or another hint like it, for a proposal.
+pub fn pending_hint(hint: &str, id: ProposalId) -> String {
+    hint.replace("{id}", &id.to_string())
+}
 
 /// Approves everything that passed the guards, unless a guard asks for a user's approval.
 #[derive(Debug, Clone, Copy, Default)]

@@ -148,14 +148,17 @@ fn accepted_hunks_are_applied_and_the_others_are_left_out() {
     assert_eq!(report.status(), Status::Applied, "{report:?}");
     assert_eq!(rig.text(), TEN.replace("1\n2\n", "one\nand\n2\n").replace("17\n", "").into_bytes());
     assert_eq!(left_out(&report), [(2, None)]);
-    assert_eq!(report.warnings, ["not applied: hunk 2"]);
+    assert_eq!(
+        (report.code(), &report.warnings[..]),
+        ("partly_accepted", &["not applied: hunk 2 at a:9".to_owned()][..])
+    );
     let places = &report.files[0].edits[0].places;
     assert_eq!(
         places.iter().map(|place| (place.before.start, place.after.start)).collect::<Vec<_>>(),
         [(1, 1), (17, 18)]
     );
     let stored = rig.journal.proposal(id).unwrap().unwrap();
-    assert_eq!(stored.decision.unwrap().to_string(), "accepted by ada as c1 without hunk 2");
+    assert_eq!(stored.decision.unwrap().to_string(), "partly accepted by ada as c1 without hunk 2");
     assert_eq!(rig.engine().accept_hunks(id, "ada", &[2]).code(), "already_settled");
     // The change that was made can be undone like any other.
     let undone = rig.engine().call(
@@ -186,7 +189,7 @@ fn rejected_hunks_wait_for_the_decision_on_the_others() {
     }
     let report = rig.engine().accept(id, "bob");
     assert_eq!(left_out(&report), [(2, Some("keep the number"))]);
-    assert_eq!(report.warnings, ["not applied: hunk 2 (rejected by ada: keep the number)"]);
+    assert_eq!(report.warnings, ["not applied: hunk 2 at a:9 (rejected by ada: keep the number)"]);
     assert_eq!(rig.text(), TEN.replace("1\n2\n", "one\nand\n2\n").replace("17\n", "").into_bytes());
 }
 
@@ -423,7 +426,7 @@ fn rejecting_hunk_by_hunk_rejects_the_proposal_with_all_reasons() {
 }
 
 #[test]
-fn the_same_call_sent_again_gets_the_decision_once() {
+fn the_same_call_gets_the_same_decision_while_the_file_is_as_it_was_left() {
     let rig = Rig::with("one\n");
     let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
     let first = call();
@@ -431,19 +434,127 @@ fn the_same_call_sent_again_gets_the_decision_once() {
     assert_eq!((again.code(), again.proposal), ("pending_review", first.proposal), "no second proposal");
     assert_eq!(rig.journal.proposals().unwrap().len(), 1);
     rig.engine().reject(first.proposal.unwrap(), "ada", Some("keep the word"));
-    let told = call();
-    assert_eq!(told.code(), "declined");
-    assert!(told.message.contains("keep the word"), "{}", told.message);
-    // Told once; after that it is a new request.
+    for _ in 0..3 {
+        let told = call();
+        assert_eq!((told.code(), told.proposal), ("declined", first.proposal));
+        assert!(told.message.contains("keep the word"), "{}", told.message);
+    }
+    // Another description is another call.
+    let other = json!({"path": "a", "new_content": "1\n", "description": "once more"});
+    assert_ne!(rig.call("propose_file_edit", other).report.proposal, first.proposal);
+    // For another text it is a new request.
+    rig.files.put(&a(), "two\n");
     let second = call();
     assert_eq!(second.code(), "pending_review");
     assert_ne!(second.proposal, first.proposal);
     rig.engine().accept(second.proposal.unwrap(), "ada");
-    let told = call();
-    assert_eq!((told.status(), told.proposal), (Status::Applied, second.proposal), "{told:?}");
-    assert!(told.message.contains("accepted by ada as c1"), "{}", told.message);
+    for _ in 0..3 {
+        let told = call();
+        assert_eq!((told.status(), told.proposal), (Status::Applied, second.proposal), "{told:?}");
+        assert!(told.message.contains("accepted by ada as c1"), "{}", told.message);
+    }
     assert_eq!(rig.journal.list(&Filter::default()).unwrap().len(), 1);
-    assert_eq!(call().code(), "no_change");
+}
+
+#[test]
+fn a_decision_is_told_once_even_if_the_file_has_changed_since() {
+    let rig = Rig::with("one\n");
+    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+    let id = call().proposal.unwrap();
+    rig.engine().reject(id, "ada", Some("no"));
+    rig.files.put(&a(), "two\n");
+    assert_eq!(call().code(), "declined");
+    assert_eq!(call().code(), "pending_review");
+    // Whoever waited has got the decision; the same call sent after that gets it too.
+    let rig = Rig::with("one\n");
+    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+    let id = call().proposal.unwrap();
+    rig.engine().reject(id, "ada", Some("no"));
+    let found = rig.journal.proposal(id).unwrap().unwrap();
+    assert_eq!(rig.engine().report_decision(&found).unwrap().code(), "declined");
+    assert_eq!((call().code(), call().proposal), ("declined", Some(id)));
+}
+
+#[test]
+fn a_withdrawn_call_is_a_new_request() {
+    let rig = Rig::with("one\n");
+    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+    let id = call().proposal.unwrap();
+    rig.engine().withdraw(id, "the client", Some("the call was cancelled"));
+    let again = call();
+    assert_eq!(again.code(), "pending_review");
+    assert_ne!(again.proposal, Some(id));
+}
+
+#[test]
+fn a_pending_change_says_how_to_get_the_decision_and_not_how_to_make_it() {
+    let rig = Rig::with("one\n");
+    let report = rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
+    let hint = report.hint.unwrap();
+    assert!(hint.contains("slipstitch://proposals/p1") && hint.contains("the same call"), "{hint}");
+    assert!(!hint.contains("slipstitch review") && !hint.contains("{id}"), "{hint}");
+}
+
+#[test]
+fn neighbouring_lines_do_not_conflict() {
+    let changes: [(&str, &str); 4] =
+        [("\n9\n", "\nnine\n"), ("\n10\n", "\nten\n"), ("\n10\n", "\n"), ("\n8\n", "\n")];
+    let pairs = [(0, 1), (1, 0), (0, 2), (2, 0), (3, 0), (0, 3)];
+    for (one, other) in pairs {
+        let rig = Rig::with(TEN);
+        let propose = |(from, to): (&str, &str)| {
+            let new = TEN.replace(from, to);
+            rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report.proposal.unwrap()
+        };
+        let (first, second) = (propose(changes[one]), propose(changes[other]));
+        assert_eq!(rig.engine().accept(first, "ada").status(), Status::Applied);
+        let report = rig.engine().accept(second, "ada");
+        assert_eq!(report.status(), Status::Applied, "{one} and {other}: {report:?}");
+        let expected = [one, other]
+            .iter()
+            .fold(TEN.to_owned(), |text, &change| text.replace(changes[change].0, changes[change].1));
+        assert_eq!(String::from_utf8(rig.text()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_conflict_shows_all_sides_and_names_the_change_that_made_it() {
+    let rig = Rig::with(TEN);
+    let propose = |from: &str, to: &str| {
+        let new = TEN.replace(from, to);
+        rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report.proposal.unwrap()
+    };
+    let late = propose("\n9\n", "\nnine\n");
+    let others = [("1\n2\n", "one\n2\n"), ("\n9\n", "\nIX\n"), ("\n16\n", "\nsixteen\n")];
+    for id in others.map(|(from, to)| propose(from, to)) {
+        assert_eq!(rig.engine().accept(id, "ada").status(), Status::Applied);
+    }
+    let report = rig.engine().accept(late, "ada");
+    assert_eq!(report.code(), "stale_file");
+    let conflict = &report.conflicts[0];
+    let sides = (conflict.expected.as_deref(), conflict.left.as_str(), conflict.now.as_str());
+    assert_eq!(sides, (Some("9\n"), "nine\n", "IX\n"));
+    assert_eq!(conflict.by.iter().map(ToString::to_string).collect::<Vec<_>>(), ["c2"]);
+    assert!(report.message.contains("by c2 at line 9"), "{}", report.message);
+    // Both add a last line.
+    let rig = Rig::with("1\n");
+    let propose = |new: &str| {
+        rig.call("propose_file_edit", json!({"path": "a", "new_content": new})).report.proposal.unwrap()
+    };
+    let (first, second) = (propose("1\ntwo\n"), propose("1\n2\n"));
+    rig.engine().accept(first, "ada");
+    let report = rig.engine().accept(second, "ada");
+    assert_eq!((report.code(), report.conflicts.len()), ("stale_file", 1), "{report:?}");
+}
+
+#[test]
+fn a_file_that_is_gone_is_said_to_be_gone() {
+    let rig = Rig::with("one\n");
+    let id = rig.propose();
+    let deletion = rig.call("delete_file", json!({"path": "a"})).report.proposal.unwrap();
+    assert!(rig.engine().accept(deletion, "ada").is_success());
+    let report = rig.engine().accept(id, "ada");
+    assert!(report.message.contains("`a` was deleted or moved by c1 since"), "{}", report.message);
 }
 
 #[test]

@@ -32,7 +32,9 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
                 file_argument(input)
             )
         }
-        (_, Some(_)) => pending(input),
+        (Status::Pending, Some(_)) => pending(input),
+        // What the user has decided is no longer pending.
+        (Status::Refused, Some(id)) => format!("{id} was not applied: {}", report.message),
         (
             Status::WouldApply
             | Status::AlreadyApplied
@@ -40,7 +42,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Rendered {
             | Status::Refused
             | Status::Invalid
             | Status::Failed,
-            None,
+            _,
         ) => error(input),
     };
     for warning in &report.warnings {
@@ -129,8 +131,7 @@ fn pending(input: &RenderInput<'_>) -> String {
     let id = report.proposal.map_or(String::new(), |id| id.to_string());
     format!(
         "{} {} proposed as {id}; it has not been applied yet.\n\n{}Reason: {}\n\
-         Only the user can accept it. Sending it again does not help; continue with other work and tell the user that it \
-         waits.",
+         {}",
         match input.tool.name {
             DELETE_FILE => "Deletion of",
             CREATE_FILE => "Creation of",
@@ -139,7 +140,8 @@ fn pending(input: &RenderInput<'_>) -> String {
         },
         file_argument(input),
         change(input),
-        report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why)
+        report.message.split_once(": ").map_or(report.message.as_str(), |(_, why)| why),
+        report.hint.as_deref().unwrap_or("Only the user can accept it.")
     )
 }
 

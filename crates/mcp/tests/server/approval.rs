@@ -38,8 +38,8 @@ fn attended(options: Options) -> Options {
 
 /// What an answer about a waiting change must say, and what it must not.
 fn check_pending(answer: &str) {
-    assert!(answer.contains("Only the user can"), "{answer}");
-    assert!(answer.contains("Sending it again does not help"), "{answer}");
+    assert!(answer.contains("only the user can approve it"), "{answer}");
+    assert!(answer.contains("the same call or the resource slipstitch://proposals/p"), "{answer}");
     assert!(!answer.contains("slipstitch review"), "nothing that an agent could run itself: {answer}");
 }
 
@@ -464,14 +464,22 @@ async fn a_call_waits_for_the_decision_while_somebody_has_the_review_open() {
         let (answer, ()) = tokio::join!(client.call("propose_file_edit", proposal()), rejecting);
         assert!(text(&answer).contains("keep the words"), "{}", text(&answer));
         assert_eq!(project.read("a.txt"), OLD);
-        // The same call is a new request now: the decision was told.
+        // The same call gets the same answer at once; with another description it is a new request.
+        let again = client.call("propose_file_edit", proposal()).await;
+        assert!(
+            text(&again).contains("keep the words") && !text(&again).contains("only the user"),
+            "{}",
+            text(&again)
+        );
+        let mut other = proposal();
+        other["description"] = json!("once more");
         let accepting = async {
             until_awaited(&project, ProposalId(2)).await;
             let ada = reviewer.reviewer("Ada", None).unwrap();
             let verdict = Verdict { hunks: [(1, HunkVerdict::Accept)].into(), others: HunkVerdict::Accept };
             assert!(reviewer.decide(ProposalId(2), &ada, &verdict).is_success());
         };
-        let (answer, ()) = tokio::join!(client.call("propose_file_edit", proposal()), accepting);
+        let (answer, ()) = tokio::join!(client.call("propose_file_edit", other), accepting);
         assert_eq!((reported(&answer, "change"), project.read("a.txt")), (&json!("c1"), NEW.into()));
         assert!(!text(&answer).contains("slipstitch review"), "{}", text(&answer));
         drop(present);

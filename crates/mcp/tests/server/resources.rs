@@ -62,10 +62,14 @@ async fn anyone_can_ask_by_its_id_what_came_of_a_proposal() {
         assert!(workspace.reject(ProposalId(1), &ada, Some("keep it")).is_success());
         let rejected = ask("p1").await;
         assert_eq!((&rejected["state"], &rejected["reason"]), (&json!("rejected"), &json!("keep it")));
-        // Asking changes nothing: the call sent again still gets the decision, and then it is a new request.
-        let again = client.call("propose_file_edit", proposal.clone()).await;
-        assert!(text(&again).contains("keep it"), "{}", text(&again));
-        client.call("propose_file_edit", proposal).await;
+        // The same call gets the same decision; one with another description is a new request.
+        for _ in 0..2 {
+            let again = client.call("propose_file_edit", proposal.clone()).await;
+            assert!(text(&again).contains("keep it"), "{}", text(&again));
+        }
+        let mut other = proposal.clone();
+        other["description"] = json!("once more");
+        client.call("propose_file_edit", other).await;
         assert!(workspace.accept(ProposalId(2), &ada).is_success());
         let accepted = ask("p2").await;
         assert_eq!((&accepted["state"], &accepted["change"]), (&json!("accepted"), &json!("c1")));
@@ -81,7 +85,7 @@ async fn anyone_can_ask_by_its_id_what_came_of_a_proposal() {
 async fn notifies_clients_of_the_older_protocol() {
     let project = TestProject::with_files(&[("a.txt", "one\n")]);
     let mut client = project.connect("native", Era::Handshake).await;
-    for uri in ["file:///x", "slipstitch://proposals/p1"] {
+    for uri in ["file:///x", "slipstitch://proposals", "slipstitch://proposals/1"] {
         let error = client.service.subscribe(SubscribeRequestParams::new(uri)).await.unwrap_err();
         assert!(error.to_string().contains(uri), "{error}");
     }
@@ -99,6 +103,31 @@ async fn notifies_clients_of_the_older_protocol() {
     client.call("edit_file", edit("a.txt", "one", "two")).await;
     tokio::time::sleep(std::time::Duration::from_millis(700)).await;
     assert!(client.events.try_recv().is_err(), "it has no subscriptions");
+}
+
+#[tokio::test]
+async fn notifies_clients_of_decisions() {
+    let project = TestProject::with_files(&[("a.txt", "one\n")]);
+    let options = project.options("agent-q");
+    let mut client = Client::connect(options, TestUser::without_forms(), Era::Handshake).await;
+    for new in ["1\n", "2\n"] {
+        client.call("propose_file_edit", json!({"path": "a.txt", "new_content": new})).await;
+    }
+    for uri in ["slipstitch://proposals/p1", "slipstitch://proposals/p2"] {
+        client.service.subscribe(SubscribeRequestParams::new(uri)).await.unwrap();
+    }
+    let workspace = project.workspace("x");
+    let ada = workspace.reviewer("Ada", None).unwrap();
+    // The listener starts in the background.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert!(workspace.reject(ProposalId(2), &ada, None).is_success());
+    wait_for_update(&mut client, "slipstitch://proposals/p2").await;
+    assert!(workspace.accept(ProposalId(1), &ada).is_success());
+    wait_for_update(&mut client, "slipstitch://proposals/p1").await;
+    while client.events.try_recv().is_ok() {}
+    client.call("propose_file_edit", json!({"path": "a.txt", "new_content": "3\n"})).await;
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    assert!(client.events.try_recv().is_err(), "a proposal is no decision");
 }
 
 #[tokio::test]

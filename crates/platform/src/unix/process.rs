@@ -1,5 +1,5 @@
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -41,6 +41,25 @@ pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The name of the user that this process runs as, whatever the environment says; `None` if the system knows none.
+pub fn user_name() -> Option<String> {
+    let user = user();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_in(&accounts, user).or_else(|| {
+        // Accounts of a directory service are not in the file.
+        let asked = Command::new("/usr/bin/id").arg("-un").stderr(Stdio::null()).output().ok()?;
+        let name = String::from_utf8(asked.stdout).ok()?.trim().to_owned();
+        Some(name).filter(|name| asked.status.success() && !name.is_empty())
+    })
+}
+
+/// The name of a user in a list of accounts, which has a line `name:password:number:…` for each.
+fn name_in(accounts: &str, user: u32) -> Option<String> {
+    let number = user.to_string();
+    let found = accounts.lines().find(|line| line.split(':').nth(2) == Some(number.as_str()))?;
+    found.split(':').next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
 /// Whether this process may do everything.
 pub fn is_privileged() -> bool {
     rustix::process::geteuid().is_root()
@@ -69,4 +88,18 @@ pub fn end_group(child: &mut Child) {
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
     let _ = child.kill();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_number() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\nbroken\n:x:7:7\n";
+        assert_eq!(name_in(accounts, 1000).as_deref(), Some("ada"));
+        assert_eq!(name_in(accounts, 0).as_deref(), Some("root"));
+        assert_eq!(name_in(accounts, 7), None);
+        assert_eq!(name_in(accounts, 100), None);
+    }
 }

@@ -40,6 +40,11 @@ pub fn user() -> u32 {
     0
 }
 
+/// The name of the user that this process runs as, as the environment says.
+pub fn user_name() -> Option<String> {
+    std::env::var("USERNAME").ok().filter(|name| !name.is_empty())
+}
+
 /// Never: what a process may do is found out by doing it.
 pub fn is_privileged() -> bool {
     false

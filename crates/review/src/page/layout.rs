@@ -19,6 +19,7 @@ const KEYS: &[(&str, &str)] = &[
     ("J K", "next, previous proposal"),
     ("a r", "accept, reject the hunk"),
     ("A R", "accept, reject all"),
+    ("m", "select the proposal, to decide several"),
     ("e", "edit the hunk"),
     ("c", "reason for the agent"),
     ("u", "undo the change (history)"),

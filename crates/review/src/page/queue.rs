@@ -57,7 +57,14 @@ pub(crate) fn queue_page(
         (None, None) => nothing_to_review(workspace),
     };
     let title = found.as_ref().map_or("Review".to_owned(), |found| title_of(&found.proposal));
-    page(&title, Tab::Review, queue.count, filters, queue.list(chosen_id, filters), content)
+    page(
+        &title,
+        Tab::Review,
+        queue.count,
+        filters,
+        queue.list(chosen_id, filters, deciding.is_locked),
+        content,
+    )
 }
 
 /// The list at the left, and how many proposals wait.
@@ -67,7 +74,7 @@ pub(super) fn queue_list(
     filters: &Filters,
 ) -> (Markup, usize) {
     let queue = Queue::read(workspace, filters);
-    (queue.list(chosen, filters), queue.count)
+    (queue.list(chosen, filters, true), queue.count)
 }
 
 /// What waits, and what was decided last, as far as the filters allow it.
@@ -93,12 +100,16 @@ impl Queue {
         Self { pending, decided, count }
     }
 
-    fn list(&self, chosen: Option<ProposalId>, filters: &Filters) -> Markup {
+    fn list(&self, chosen: Option<ProposalId>, filters: &Filters, is_locked: bool) -> Markup {
         let (pending, query) = (&self.pending, filters.query());
         html! {
             (filters.form("/review"))
             h2 { "Waiting" @if !pending.is_empty() { " · " (pending.len()) } }
-            @for found in pending.iter().take(MAX_LISTED) { (item(found, chosen, &query)) }
+            @let is_batch = pending.len() > 1 && !is_locked;
+            @for found in pending.iter().take(MAX_LISTED) {
+                @if is_batch { div.pick { (pick_box(found)) (item(found, chosen, &query)) } } @else { (item(found, chosen, &query)) }
+            }
+            @if is_batch { (batch_form()) }
             @if pending.len() > MAX_LISTED { p.empty { (pending.len() - MAX_LISTED) " more. Search or filter to find them, or decide the ones above first." } }
             @if pending.is_empty() { p.empty { @if filters.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
             @if !self.decided.is_empty() {
@@ -126,6 +137,21 @@ fn nothing_to_review(workspace: &Workspace) -> Markup {
         }
         p.why { "To try it, have an agent change a protected file, such as " code { ".github/workflows/ci.yml" } ", or add a rule to your settings: " }
         pre.sample { "[[rules]]\npaths = [\"src/**\"]\nverdict = \"ask\"\n" }
+    }
+}
+
+/// The box that selects a proposal to be decided with others.
+fn pick_box(found: &StoredProposal) -> Markup {
+    html! { input type="checkbox" form="batch" name="id" value=(found.id) id={ "pick-" (found.id) } aria-label={ "Select " (title_of(&found.proposal)) " (" (found.id) ")" }; }
+}
+
+/// The buttons for all selected proposals, shown once one is selected.
+fn batch_form() -> Markup {
+    html! {
+        form #batch method="post" action="/review" {
+            button name="action" value="accept" { "Accept selected" }
+            button name="action" value="reject" { "Reject selected" }
+        }
     }
 }
 

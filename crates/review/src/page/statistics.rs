@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::ToSpan;
 use maud::{Markup, html};
+use serde::Deserialize;
 use slipstitch::Workspace;
 use slipstitch::stats::{CallFilter, Count, Tally};
 
@@ -16,16 +17,54 @@ const DAYS: i64 = 14;
 /// How many bars a chart has.
 const MAX_BARS: usize = 10;
 
-pub(crate) fn statistics_page(workspace: &Workspace) -> Markup {
+/// What the charts are limited to: one cause of refusals, or one difference that was recovered from.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CallsShown {
+    cause: String,
+    difference: String,
+}
+
+impl CallsShown {
+    /// The calls of a tally that are shown, as in [`OUTCOMES`].
+    fn count(&self, tally: &Tally) -> [u64; 4] {
+        let of = |counts: &[Count], name: &str| {
+            counts.iter().filter(|count| count.what == name).map(|count| count.count).sum()
+        };
+        match (self.cause.as_str(), self.difference.as_str()) {
+            ("", "") => {
+                let exact = tally.applied.saturating_sub(tally.recovered);
+                [exact, tally.recovered, tally.refused, tally.invalid + tally.failed]
+            }
+            ("", difference) => [0, of(&tally.recovered_by, difference), 0, 0],
+            (cause, _) => [0, 0, of(&tally.causes, cause), 0],
+        }
+    }
+
+    /// What is shown, in words; `None` for everything.
+    fn describe(&self) -> Option<String> {
+        match (self.cause.as_str(), self.difference.as_str()) {
+            ("", "") => None,
+            ("", difference) => Some(format!("calls that were recovered from “{difference}”")),
+            (cause, _) => Some(format!("calls that were not applied because of “{cause}”")),
+        }
+    }
+}
+
+pub(crate) fn statistics_page(workspace: &Workspace, shown: &CallsShown) -> Markup {
     let groups = workspace.stats(&CallFilter::default()).unwrap_or_default();
     let mut total = Tally::default();
     groups.iter().for_each(|group| total.merge(&group.tally));
     let mut by_caller: BTreeMap<String, u64> = BTreeMap::new();
     for group in &groups {
         let agent = group.agent.as_deref().unwrap_or(&group.session);
-        *by_caller.entry(format!("{agent}, {}", group.dialect)).or_default() += group.tally.calls;
+        let count = match shown.describe() {
+            None => group.tally.calls,
+            Some(_) => shown.count(&group.tally).iter().sum(),
+        };
+        *by_caller.entry(format!("{agent}, {}", group.dialect)).or_default() += count;
     }
-    let mut by_caller: Vec<(String, u64)> = by_caller.into_iter().collect();
+    let mut by_caller: Vec<(String, u64)> = by_caller.into_iter().filter(|(_, count)| *count > 0).collect();
     by_caller.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let counts = |counts: &[Count]| -> Vec<(String, u64)> {
         counts.iter().map(|count| (count.what.clone(), count.count)).collect()
@@ -39,11 +78,12 @@ pub(crate) fn statistics_page(workspace: &Workspace) -> Markup {
                 b { (total.calls) } " calls, " b { (total.applied) } " applied, " (total.recovered) " of these recovered; "
                 b { (total.refused) } " refused, " (total.invalid) " invalid, " (total.failed) " failed"
             }
+            @if let Some(only) = shown.describe() { div.note role="status" { "Only " (visible(&only)) ". " a href="/statistics" { "Show all calls" } } }
             div.charts {
-                (days_chart(&tallies_per_day(workspace)))
-                (chart("Why calls were not applied", &counts(&total.causes), None))
-                (chart("By agent and dialect", &by_caller, Some("/history?q=")))
-                (chart("Recovered, by difference", &counts(&total.recovered_by), None))
+                (days_chart(&tallies_per_day(workspace, shown)))
+                (chart("Why calls were not applied", &counts(&total.causes), "/statistics?cause="))
+                (chart("By agent and dialect", &by_caller, "/history?q="))
+                (chart("Recovered, by difference", &counts(&total.recovered_by), "/statistics?difference="))
             }
         }
     };
@@ -69,20 +109,15 @@ const OUTCOMES: [(&str, &str); 4] = [
     ("invalid or failed", "o-failed"),
 ];
 
-fn outcome_counts(tally: &Tally) -> [u64; 4] {
-    let exact = tally.applied.saturating_sub(tally.recovered);
-    [exact, tally.recovered, tally.refused, tally.invalid + tally.failed]
-}
-
 /// The calls of each of the last days. The journal counts calls since a time, so each day is a difference.
-fn tallies_per_day(workspace: &Workspace) -> Vec<Day> {
+fn tallies_per_day(workspace: &Workspace, shown: &CallsShown) -> Vec<Day> {
     let today = jiff::Zoned::now().start_of_day().ok();
     let since = |days: i64| -> Option<(jiff::Zoned, [u64; 4])> {
         let start = today.as_ref()?.checked_sub(days.days()).ok()?;
         let filter = CallFilter { since: Some(start.timestamp().as_millisecond()), ..CallFilter::default() };
         let mut total = Tally::default();
         workspace.stats(&filter).ok()?.iter().for_each(|group| total.merge(&group.tally));
-        Some((start, outcome_counts(&total)))
+        Some((start, shown.count(&total)))
     };
     let mut days = Vec::new();
     let mut later = [0; 4];
@@ -132,8 +167,9 @@ fn days_chart(days: &[Day]) -> Markup {
     }
 }
 
-/// A chart of horizontal bars, which is a table for those who cannot see it. Bars lead to `address` and their name.
-fn chart(title: &str, bars: &[(String, u64)], address: Option<&str>) -> Markup {
+/// A chart of horizontal bars, which is a table for those who cannot see it. Names and bars lead to `address` and the name.
+fn chart(title: &str, bars: &[(String, u64)], address: &str) -> Markup {
+    let link = |name: &str| format!("{address}{}", percent_encode(name.split(", ").next().unwrap_or(name)));
     let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     html! {
         section.chart aria-label=(title) {
@@ -141,15 +177,12 @@ fn chart(title: &str, bars: &[(String, u64)], address: Option<&str>) -> Markup {
             @if bars.is_empty() { p.empty { "Nothing yet." } }
             @else {
                 table {
+                    caption.hidden { (title) }
+                    tr.hidden { th scope="col" { "name" } th scope="col" { "share" } th scope="col" { "calls" } }
                     @for (name, count) in bars.iter().take(MAX_BARS) {
                         tr {
-                            th scope="row" {
-                                @match address {
-                                    Some(address) => { a href={ (address) (percent_encode(name.split(", ").next().unwrap_or(name))) } { (visible(name)) } }
-                                    None => { (visible(name)) }
-                                }
-                            }
-                            td { meter min="0" max=(most) value=(count) aria-label=(visible(name)) { (count) } }
+                            th scope="row" { a href=(link(name)) { (visible(name)) } }
+                            td { a.bar href=(link(name)) tabindex="-1" aria-hidden="true" { meter min="0" max=(most) value=(count) { (count) } } }
                             td.count { (count) }
                         }
                     }

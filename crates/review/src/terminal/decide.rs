@@ -91,6 +91,29 @@ pub(super) fn reject_all(model: &mut Model<'_>) {
     finish(model, id, &report);
 }
 
+/// Accepts or rejects all marked proposals, each completely or not at all.
+pub(super) fn decide_marked(model: &mut Model<'_>, accepts: bool) {
+    let (mut done, mut problems) = (0, Vec::new());
+    for id in std::mem::take(&mut model.marked) {
+        let report = match accepts {
+            true => model.workspace.accept(id, &model.reviewer),
+            false => model.workspace.reject(id, &model.reviewer, None),
+        };
+        match report.is_success() {
+            true => done += 1,
+            false => problems.push(format!("{id}: {}", escape_controls(&report.message))),
+        }
+    }
+    model.decided += done;
+    let verb = if accepts { "accepted" } else { "rejected" };
+    let mut message = format!("{done} {verb}");
+    if !problems.is_empty() {
+        message = format!("{message}, {} not: {}", problems.len(), problems.join("; "));
+    }
+    model.message = Some(message);
+    model.reload();
+}
+
 /// Says what the caller is told, or why nothing was decided, and goes on with the next proposal.
 fn finish(model: &mut Model<'_>, id: ProposalId, report: &Report) {
     let found = model.workspace.proposal(id).ok().flatten();

@@ -9,16 +9,13 @@ use slipstitch::core::text::display::escape_controls;
 use slipstitch::stats::{CallFilter, Tally};
 
 use super::lines::{Canvas, Lines};
-use super::model::{DiffLayout, Model, Prompt, Tab};
+use super::model::{Model, Prompt, Tab};
 use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of, wrap_words};
 use crate::summary::{ago, author_of, count_lines, tags_of, title_of};
 
-/// The width of the content from which diffs are side by side.
-const MIN_SPLIT: u16 = 110;
-
-/// How many lines a message may take.
-const MAX_STATUS_LINES: usize = 4;
+/// How many lines of the screen a message leaves for the rest.
+const MIN_BODY_LINES: usize = 8;
 
 const HELP: &[(&str, &str)] = &[
     ("j k", "next, previous hunk; in the history, change"),
@@ -29,6 +26,7 @@ const HELP: &[(&str, &str)] = &[
     ("c", "reject the hunk with a reason for the agent"),
     ("⏎", "send the decision"),
     ("A R", "accept, reject everything at once"),
+    ("m", "mark the proposal; A and R then decide all marked ones"),
     ("u", "undo or redo the change (history)"),
     ("x w", "unified or side by side; the whole file"),
     ("↑ ↓ PgUp PgDn", "scroll"),
@@ -38,7 +36,7 @@ const HELP: &[(&str, &str)] = &[
 ];
 
 pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors) {
-    let message = status_lines(model, colors, frame.area().width.into());
+    let message = status_lines(model, colors, frame.area());
     let height = Constraint::Length(u16::try_from(message.len()).unwrap_or(1));
     let rows = [Constraint::Length(1), Constraint::Min(1), height, Constraint::Length(1)];
     let [top, body, status, keys] = Layout::vertical(rows).areas(frame.area());
@@ -83,13 +81,26 @@ fn header(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-/// A message, what is typed, or that the agent waits. A long message takes a few lines: it is what the agent gets to read.
-fn status_lines(model: &Model<'_>, colors: Colors, width: usize) -> Vec<Line<'static>> {
+/// A message, what is typed, or that the agent waits. A long message takes as many lines as it needs, as long as something else
+/// can be seen: it is what the agent gets to read.
+fn status_lines(model: &Model<'_>, colors: Colors, area: Rect) -> Vec<Line<'static>> {
+    let width = usize::from(area.width);
     if let (None, Some(message)) = (&model.prompt, &model.message) {
-        let text = shorten(&message.replace('\n', " "), width.saturating_sub(2) * MAX_STATUS_LINES);
-        let rows = wrap_words(&[(text, colors.style(Role::Strong))], width.saturating_sub(2));
+        let style = colors.style(Role::Strong);
+        let wrapped = |line: &str| wrap_words(&[(line.to_owned(), style)], width.saturating_sub(2));
+        let rows: Vec<Vec<Span<'static>>> = message.lines().flat_map(wrapped).collect();
+        let room = usize::from(area.height).saturating_sub(MIN_BODY_LINES).max(2);
+        let shown = if rows.len() > room { room - 1 } else { rows.len() };
+        let left = rows.len() - shown;
         let indented = |row: Vec<Span<'static>>| Line::from([vec![Span::raw(" ")], row].concat());
-        return rows.into_iter().take(MAX_STATUS_LINES).map(indented).collect();
+        let mut lines: Vec<Line<'static>> = rows.into_iter().take(shown).map(indented).collect();
+        if left > 0 {
+            lines.push(Line::styled(
+                format!(" … {left} more lines; the history (2) has the diff"),
+                colors.style(Role::Soft),
+            ));
+        }
+        return lines;
     }
     vec![status_line(model, colors, width)]
 }
@@ -114,6 +125,11 @@ fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static>
 fn key_line(model: &Model<'_>, colors: Colors) -> Line<'static> {
     let keys = match (&model.prompt, model.tab) {
         (Some(_), _) => " ⏎ done  Esc cancel",
+        (None, Tab::Review) if !model.marked.is_empty() => {
+            let keys =
+                format!(" {} marked: A accept them  R reject them  m unmark  q leave", model.marked.len());
+            return Line::styled(keys, colors.style(Role::Soft));
+        }
         (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x/w view  q leave",
         (None, Tab::History) => " j/k change  u undo or redo  x layout  / search  q leave",
         (None, Tab::Statistics) => " 1 review  2 history  q leave",
@@ -129,7 +145,10 @@ fn draw_list(frame: &mut Frame<'_>, model: &Model<'_>, colors: Colors, area: Rec
             (model.history.iter().enumerate().map(item).collect(), model.history_at)
         }
         _ => {
-            let item = |(index, found)| proposal_item(found, index == model.queue_at, colors, width);
+            let item = |(index, found): (usize, &StoredProposal)| {
+                let is_marked = model.marked.contains(&found.id);
+                proposal_item(found, index == model.queue_at, is_marked, colors, width)
+            };
             (model.queue.iter().enumerate().map(item).collect(), model.queue_at)
         }
     };
@@ -168,6 +187,7 @@ fn item(
 fn proposal_item(
     found: &StoredProposal,
     is_selected: bool,
+    is_marked: bool,
     colors: Colors,
     width: usize,
 ) -> [Line<'static>; 2] {
@@ -180,7 +200,8 @@ fn proposal_item(
     if proposal.files.len() > 1 {
         below.push_str(&format!("  {} files", proposal.files.len()));
     }
-    item(&title_of(proposal), &ago(found.at), &below, is_selected, colors, width)
+    let title = format!("{}{}", if is_marked { "[x] " } else { "" }, title_of(proposal));
+    item(&title, &ago(found.at), &below, is_selected, colors, width)
 }
 
 fn change_item(change: &Summary, is_selected: bool, colors: Colors, width: usize) -> [Line<'static>; 2] {
@@ -209,12 +230,8 @@ fn change_title(change: &Summary) -> String {
 }
 
 fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, area: Rect) {
-    let is_split = match model.layout {
-        DiffLayout::Auto => area.width >= MIN_SPLIT,
-        DiffLayout::Unified => false,
-        DiffLayout::Split => true,
-    };
-    let canvas = Canvas { width: usize::from(area.width), colors, is_split };
+    model.diff_width = area.width;
+    let canvas = Canvas { width: usize::from(area.width), colors, is_split: model.is_split() };
     let shown = match (model.tab, &model.proposal, &model.change) {
         (Tab::Review, Some(open), _) => match &open.whole_file {
             Some(file) => canvas.whole_file(file, open.current),

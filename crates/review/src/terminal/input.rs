@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::decide;
-use super::model::{Choice, DiffLayout, Model, Prompt, Tab};
+use super::model::{Choice, Model, Prompt, Tab};
 
 /// What the main loop has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,10 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
         return Effect::None;
     }
     let asked = model.undo_asked;
+    let leave_asked = std::mem::take(&mut model.leave_asked);
     model.message = None;
     let effect = match key.code {
-        KeyCode::Char('q') => Effect::Quit,
+        KeyCode::Char('q') => return leave(model, leave_asked),
         KeyCode::Char('?') => {
             model.is_help_shown = true;
             Effect::None
@@ -76,6 +77,19 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
     effect
 }
 
+/// Leaves, unless choices would be lost and nobody was told.
+fn leave(model: &mut Model<'_>, was_told: bool) -> Effect {
+    let unsent = model.unsent_choices();
+    if unsent == 0 || was_told {
+        return Effect::Quit;
+    }
+    let hunks = if unsent == 1 { "1 choice is".into() } else { format!("{unsent} choices are") };
+    model.message =
+        Some(format!("{hunks} not sent. ⏎ sends those of this proposal, q again leaves without them"));
+    model.leave_asked = true;
+    Effect::None
+}
+
 fn scroll_or_switch(model: &mut Model<'_>, code: KeyCode) {
     let tab = match (code, model.tab) {
         (KeyCode::Char('1'), _) | (KeyCode::Tab, Tab::Statistics) => Tab::Review,
@@ -95,13 +109,7 @@ fn scroll_or_switch(model: &mut Model<'_>, code: KeyCode) {
         KeyCode::PageDown => model.scroll += PAGE,
         KeyCode::PageUp => model.scroll = model.scroll.saturating_sub(PAGE),
         KeyCode::Home => model.scroll = 0,
-        KeyCode::Char('x') => {
-            model.layout = match model.layout {
-                DiffLayout::Auto | DiffLayout::Split => DiffLayout::Unified,
-                DiffLayout::Unified => DiffLayout::Split,
-            };
-            model.follows_hunk = true;
-        }
+        KeyCode::Char('x') => model.toggle_layout(),
         _ => {}
     }
 }
@@ -124,6 +132,13 @@ fn decide_by_key(model: &mut Model<'_>, code: KeyCode) -> Effect {
             model.prompt = Some(Prompt::Reason(current_reason(model)))
         }
         KeyCode::Char('e') if can_be_edited(model) => return Effect::Edit,
+        KeyCode::Char('m') => {
+            model.toggle_mark();
+            model.select(1);
+        }
+        KeyCode::Char('A' | 'R') if !model.marked.is_empty() => {
+            decide::decide_marked(model, code == KeyCode::Char('A'))
+        }
         KeyCode::Char('A') => decide::accept_all(model),
         KeyCode::Char('R') => decide::reject_all(model),
         KeyCode::Enter => decide::send(model),

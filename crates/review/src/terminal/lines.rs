@@ -22,8 +22,9 @@ pub(super) struct Canvas {
     pub(super) is_split: bool,
 }
 
-/// The columns of a line number and a sign.
-const GUTTER: usize = 7;
+/// The columns of a line number, and of the sign after the numbers.
+const NUMBER: usize = 5;
+const SIGN: usize = 2;
 
 /// Lines, and where each hunk starts.
 #[derive(Default)]
@@ -172,12 +173,20 @@ impl Canvas {
             let is_changed = group.iter().any(|row| row.is_changed);
             if is_changed {
                 for line in group.iter().filter_map(|row| row.old.as_ref()) {
-                    lines.extend(self.cell(line, Side::Removed, self.width).into_iter().map(Line::from));
+                    let numbers = [Some(line.number), None];
+                    lines.extend(
+                        self.cell(line, &numbers, Side::Removed, self.width).into_iter().map(Line::from),
+                    );
                 }
             }
-            for line in group.iter().filter_map(|row| row.new.as_ref()) {
-                let side = if is_changed { Side::Added } else { Side::Context };
-                lines.extend(self.cell(line, side, self.width).into_iter().map(Line::from));
+            for row in group {
+                let Some(line) = &row.new else { continue };
+                let (side, old) = match (is_changed, &row.old) {
+                    (true, _) => (Side::Added, None),
+                    (false, old) => (Side::Context, old.as_ref().map(|old| old.number)),
+                };
+                let numbers = [old, Some(line.number)];
+                lines.extend(self.cell(line, &numbers, side, self.width).into_iter().map(Line::from));
             }
         }
         lines
@@ -190,7 +199,7 @@ impl Canvas {
             false => (Side::Context, Side::Context),
         };
         let side = |line: &Option<diff_view::Line>, side: Side| {
-            line.as_ref().map_or(Vec::new(), |line| self.cell(line, side, half))
+            line.as_ref().map_or(Vec::new(), |line| self.cell(line, &[Some(line.number)], side, half))
         };
         let (mut left, mut right) = (side(&row.old, old).into_iter(), side(&row.new, new).into_iter());
         let mut lines = Vec::new();
@@ -208,8 +217,14 @@ impl Canvas {
         }
     }
 
-    /// One line of a file with its number and sign, wrapped.
-    fn cell(&self, line: &diff_view::Line, side: Side, width: usize) -> Vec<Vec<Span<'static>>> {
+    /// One line of a file with its numbers and sign, wrapped. Unified diffs have the old and the new number.
+    fn cell(
+        &self,
+        line: &diff_view::Line,
+        numbers: &[Option<usize>],
+        side: Side,
+        width: usize,
+    ) -> Vec<Vec<Span<'static>>> {
         let (sign, role) = match side {
             Side::Context => (" ", Role::Plain),
             Side::Added => ("+", Role::Added),
@@ -220,13 +235,17 @@ impl Canvas {
         if line.lacks_newline {
             parts.push((" (no newline at the end)".into(), self.colors.style(Role::Soft)));
         }
-        let number = Span::styled(format!("{:>4} ", line.number), self.colors.style(Role::Soft));
+        let blank = " ".repeat(NUMBER);
+        let number = |number: &Option<usize>| number.map_or(blank.clone(), |number| format!("{number:>4} "));
+        let number: String = numbers.iter().map(number).collect();
+        let gutter = numbers.len() * NUMBER;
+        let number = Span::styled(number, self.colors.style(Role::Soft));
         let sign = Span::styled(format!("{sign} "), self.colors.style(role));
-        let mut rows = wrap(&parts, width.saturating_sub(GUTTER));
+        let mut rows = wrap(&parts, width.saturating_sub(gutter + SIGN));
         for (index, row) in rows.iter_mut().enumerate() {
             let (number, sign) = match index {
                 0 => (number.clone(), sign.clone()),
-                _ => (Span::raw("     "), sign.clone()),
+                _ => (Span::raw(" ".repeat(gutter)), sign.clone()),
             };
             row.splice(0..0, [number, sign]);
         }

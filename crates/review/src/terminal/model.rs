@@ -1,24 +1,26 @@
 //! What the view shows, and what was chosen so far.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
     Entry, Filter, Origin, ProposalHunk, ProposalId, StoredProposal, Summary,
 };
-use slipstitch::core::report::ConflictReport;
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::{Reviewer, Workspace};
 
 use super::whole_file::WholeFile;
 use crate::diff_view::{HunkView, split_files, split_hunks};
-use crate::revert;
-use crate::summary::{shorten_item, undo_note};
+use crate::summary::{notes_about, shorten_item};
 use crate::whole_file::FileBefore;
 
 /// How many changes the history lists.
 const MAX_CHANGES: usize = 500;
+
+/// The width of the diff from which it is side by side unless somebody chooses.
+const MIN_SPLIT: u16 = 110;
+/// The width below which side by side shows too little of each line.
+const NARROWEST_SPLIT: u16 = 60;
 
 /// The parts of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +95,8 @@ pub(super) struct Model<'a> {
     pub(super) proposal: Option<OpenProposal>,
     /// What was chosen for proposals that were left without a decision.
     drafts: HashMap<ProposalId, Vec<Choice>>,
+    /// The proposals that are decided together.
+    pub(super) marked: BTreeSet<ProposalId>,
     pub(super) history: Vec<Summary>,
     pub(super) history_at: usize,
     pub(super) change: Option<OpenChange>,
@@ -100,12 +104,16 @@ pub(super) struct Model<'a> {
     pub(super) prompt: Option<Prompt>,
     pub(super) is_help_shown: bool,
     pub(super) layout: DiffLayout,
+    /// The width of the diff when it was last drawn.
+    pub(super) diff_width: u16,
     pub(super) scroll: usize,
     /// Whether the current hunk must be scrolled into view.
     pub(super) follows_hunk: bool,
     pub(super) message: Option<String>,
     /// The change whose undo was previewed, so that the next key press does it.
     pub(super) undo_asked: Option<ChangeId>,
+    /// Whether somebody was told that leaving loses choices that were not sent.
+    pub(super) leave_asked: bool,
     pub(super) decided: usize,
     activity: String,
 }
@@ -126,6 +134,7 @@ impl<'a> Model<'a> {
             queue_at: 0,
             proposal: None,
             drafts: HashMap::new(),
+            marked: BTreeSet::new(),
             history: Vec::new(),
             history_at: 0,
             change: None,
@@ -133,10 +142,12 @@ impl<'a> Model<'a> {
             prompt: None,
             is_help_shown: false,
             layout: DiffLayout::Auto,
+            diff_width: 0,
             scroll: 0,
             follows_hunk: false,
             message: None,
             undo_asked: None,
+            leave_asked: false,
             decided: 0,
             activity: workspace.activity().unwrap_or_default(),
         };
@@ -165,6 +176,8 @@ impl<'a> Model<'a> {
             (self.is_selected)(found)
                 && matches(&self.search, &found.proposal.origin, found.proposal.description.as_deref(), paths)
         };
+        let pending_ids: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
+        self.marked.retain(|id| pending_ids.contains(id));
         self.queue = pending.into_iter().filter(is_listed).collect();
         let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
         let is_listed = |change: &Summary| {
@@ -190,6 +203,7 @@ impl<'a> Model<'a> {
         let at = shown_change.and_then(|id| self.history.iter().position(|change| change.id == id));
         self.history_at = at.unwrap_or(0);
         self.open_selected();
+        self.drafts.retain(|id, _| pending_ids.contains(id));
     }
 
     /// Moves to another proposal or change.
@@ -233,6 +247,44 @@ impl<'a> Model<'a> {
         if let Some(open) = &self.proposal {
             self.drafts.insert(open.found.id, open.choices.clone());
         }
+    }
+
+    /// How many hunks have a choice that was not sent.
+    pub(super) fn unsent_choices(&mut self) -> usize {
+        self.keep_draft();
+        let is_chosen = |choice: &&Choice| !matches!(choice, Choice::Open | Choice::RejectedBefore(_));
+        self.drafts.values().flatten().filter(is_chosen).count()
+    }
+
+    /// Marks the proposal that is shown, to be decided with others, or takes the mark off.
+    pub(super) fn toggle_mark(&mut self) {
+        if let Some(id) = self.proposal.as_ref().map(|open| open.found.id)
+            && !self.marked.remove(&id)
+        {
+            self.marked.insert(id);
+        }
+    }
+
+    /// Whether old and new are side by side.
+    pub(super) fn is_split(&self) -> bool {
+        match self.layout {
+            DiffLayout::Auto => self.diff_width >= MIN_SPLIT,
+            DiffLayout::Unified => false,
+            DiffLayout::Split => true,
+        }
+    }
+
+    /// Changes between unified and side by side.
+    pub(super) fn toggle_layout(&mut self) {
+        self.layout = match self.is_split() {
+            true => DiffLayout::Unified,
+            false if self.diff_width < NARROWEST_SPLIT => {
+                self.message = Some("the screen is too narrow for side by side".into());
+                DiffLayout::Unified
+            }
+            false => DiffLayout::Split,
+        };
+        self.follows_hunk = true;
     }
 
     /// Moves to another hunk of the proposal.
@@ -312,21 +364,6 @@ fn items_around(
         items.extend(before.items_around(&diffs).into_iter().map(named));
     }
     items
-}
-
-/// What differs from the request or from when the proposal was made.
-fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String> {
-    let report = revert::preview(workspace, found.id);
-    let mut notes = Vec::new();
-    notes.extend(undo_note(&found.proposal).map(|note| format!("Can't be undone later. {note}")));
-    if matches!(report.status(), Status::Refused | Status::Invalid) {
-        notes.push(format!("Cannot be applied now: {}", report.message));
-        notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));
-    }
-    notes.extend(report.warnings.iter().filter(|warning| warning.contains("carried over")).cloned());
-    let differences = found.proposal.files.iter().flat_map(|file| &file.notes);
-    notes.extend(differences.map(|note| format!("Found with differences: {note}")));
-    notes.iter().map(|note| escape_controls(note)).collect()
 }
 
 impl OpenChange {

@@ -7,12 +7,14 @@ use toml::{Table, Value};
 use super::Config;
 use crate::disk::{Fsync, HardLinks};
 
-/// A key of the project's settings file that would relax the user's settings, and is therefore ignored.
+/// A key of a settings file that would relax the user's settings and may not, and is therefore ignored.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct IgnoredSetting {
     /// The key with its section, such as `files.fsync`.
     pub key: String,
-    /// What the project's file says.
+    /// The file.
+    pub file: String,
+    /// What the file says.
     pub requested: String,
     /// What is in effect instead.
     pub in_effect: String,
@@ -20,12 +22,12 @@ pub struct IgnoredSetting {
 
 impl std::fmt::Display for IgnoredSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { key, requested, in_effect } = self;
-        write!(
-            f,
-            "`{key} = {requested}` in {} is ignored: a project can only tighten settings, and it is {in_effect} here",
-            super::ROOT_FILE
-        )
+        let Self { key, file, requested, in_effect } = self;
+        let why = match file == super::ROOT_FILE {
+            true => "a project can only tighten settings",
+            false => "without a terminal, only your usual settings file can relax what needs your approval",
+        };
+        write!(f, "`{key} = {requested}` in {file} is ignored: {why}, and it is {in_effect} here")
     }
 }
 
@@ -65,6 +67,7 @@ impl Config {
         }
         set("undo", "others", self.policy.undo_others.name().into());
         set("review", "unattended", self.review.unattended.into());
+        set("review", "passphrase", self.review.passphrase.into());
         set("review", "wait_seconds", integer(self.review.wait.as_secs()));
         set("review", "on_pending", list(self.review.on_pending.iter().map(String::as_str)));
         set("review", "notify", self.review.notify.into());
@@ -87,25 +90,32 @@ impl Config {
         table
     }
 
-    /// The keys of a project's file that are not in effect. Keys whose effect the table does not show are left out.
-    pub(super) fn find_ignored(&self, requested: &Table) -> Vec<IgnoredSetting> {
+    /// The keys of a file that are not in effect. Keys whose effect the table does not show are left out.
+    pub(super) fn find_ignored(&self, requested: &Table, file: &str) -> Vec<IgnoredSetting> {
         let mut ignored = Vec::new();
-        compare(requested, &self.to_table(), "", &mut ignored);
+        compare(requested, &self.to_table(), "", file, &mut ignored);
         ignored
     }
 }
 
-fn compare(requested: &Table, in_effect: &Table, prefix: &str, ignored: &mut Vec<IgnoredSetting>) {
+fn compare(
+    requested: &Table,
+    in_effect: &Table,
+    prefix: &str,
+    file: &str,
+    ignored: &mut Vec<IgnoredSetting>,
+) {
     for (name, value) in requested {
         let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         match (value, in_effect.get(name)) {
             (Value::Table(requested), Some(Value::Table(in_effect))) => {
-                compare(requested, in_effect, &key, ignored);
+                compare(requested, in_effect, &key, file, ignored);
             }
             (Value::Array(requested), Some(Value::Array(in_effect)))
                 if requested.iter().all(|item| in_effect.contains(item)) => {}
             (requested, Some(in_effect)) if requested != in_effect => ignored.push(IgnoredSetting {
                 key,
+                file: file.into(),
                 requested: requested.to_string(),
                 in_effect: in_effect.to_string(),
             }),

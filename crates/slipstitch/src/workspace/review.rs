@@ -40,12 +40,20 @@ impl Workspace {
         name: impl Into<String>,
         passphrase: Option<&str>,
     ) -> Result<Reviewer, PassphraseError> {
+        if self.config.review.passphrase && !passphrase::is_set(&self.folder) {
+            return Err(PassphraseError::NotSet);
+        }
         passphrase::check(&self.folder, passphrase)?;
         Ok(Reviewer { name: name.into() })
     }
 
     /// Whether deciding needs a passphrase.
     pub fn needs_passphrase(&self) -> bool {
+        self.config.review.passphrase || passphrase::is_set(&self.folder)
+    }
+
+    /// Whether a passphrase is set.
+    pub fn has_passphrase(&self) -> bool {
         passphrase::is_set(&self.folder)
     }
 
@@ -86,7 +94,7 @@ impl Workspace {
         self.journal.proposal(id)
     }
 
-    /// What the caller is told about a proposal; `None` while it is pending. The same call sent again is then a new request.
+    /// The answer to the caller of a proposal; `None` while it is pending.
     pub fn report_decision(&self, id: ProposalId) -> Result<Option<Report>, JournalError> {
         let Some(found) = self.journal.proposal(id)? else { return Ok(None) };
         match &found.decision {
@@ -100,8 +108,7 @@ impl Workspace {
         }
     }
 
-    /// The answer to the caller of a decided proposal, word for word; `None` if there is none. The same call sent again still gets
-    /// it.
+    /// The answer to the caller of a decided proposal, word for word; `None` if there is none.
     pub fn describe_decision(&self, found: &StoredProposal) -> Option<Report> {
         self.engine().describe_decision(found)
     }
@@ -179,14 +186,22 @@ impl Workspace {
 
     /// Rejects a proposed change.
     pub fn reject(&self, id: ProposalId, by: &Reviewer, reason: Option<&str>) -> Report {
-        self.withdraw(id, &by.name, reason)
+        let report = self.engine().reject(id, &by.name, reason);
+        self.record_rejected_call(id, &by.name, reason, &report);
+        report
     }
 
-    /// Rejects a proposed change on behalf of its caller, who does not want it any more. Nobody has reviewed it.
+    /// Rejects a proposed change on behalf of its caller, who does not want it any more. Nobody has reviewed it, so the same
+    /// call is a new request.
     pub fn withdraw(&self, id: ProposalId, by: &str, reason: Option<&str>) -> Report {
-        let report = self.engine().reject(id, by, reason);
+        let report = self.engine().withdraw(id, by, reason);
         self.record_rejected_call(id, by, reason, &report);
         report
+    }
+
+    /// What is wrong with the command that is run when something waits for review.
+    pub fn notice_problems(&self) -> Vec<String> {
+        notice::problems(&self.config.review, &self.folder)
     }
 
     /// Tells people elsewhere about a proposal that a call has just made.
@@ -202,7 +217,7 @@ impl Workspace {
             && found.decision.is_none()
             && is_new(&found)
         {
-            notice::send(settings, self.root(), &found);
+            notice::send(settings, &self.folder, self.root(), &found);
         }
     }
 
@@ -222,7 +237,10 @@ impl Workspace {
         // A change that could not be written stays pending; one whose file changed can never be applied.
         let is_final = matches!(
             report.outcome,
-            Outcome::Applied | Outcome::ModeUpgraded | Outcome::Refused(Refused::StaleFile)
+            Outcome::Applied
+                | Outcome::PartlyAccepted
+                | Outcome::ModeUpgraded
+                | Outcome::Refused(Refused::StaleFile)
         );
         if is_final {
             self.record_decided_call(id, report);

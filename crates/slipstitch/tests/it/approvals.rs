@@ -172,3 +172,34 @@ fn pending_proposals_of_a_session_have_a_limit() {
     }
     assert!(propose(&workspace, 100).proposal.is_some());
 }
+
+#[test]
+fn a_hook_that_fails_is_noted_until_it_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("a.txt"), "one\n").unwrap();
+    let propose = |command: &str, new: &str| {
+        let config = folder.path().join("config.toml");
+        let text = format!("[review]\non_pending = [\"/bin/sh\", \"-c\", \"{command}\"]\n");
+        std::fs::write(&config, text).unwrap();
+        let state = folder.path().join("state");
+        let workspace = slipstitch::Workspace::builder(&root).state_dir(state).config(config).open().unwrap();
+        let call = serde_json::json!({"path": "a.txt", "new_content": new});
+        assert_eq!(workspace.call("agent-q", "propose_file_edit", call).report.code(), "pending_review");
+        workspace
+    };
+    let wait = |is_done: &dyn Fn() -> bool| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !is_done() {
+            assert!(std::time::Instant::now() < end, "the hook has not ended");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let workspace = propose("exit 7", "1\n");
+    wait(&|| !workspace.notice_problems().is_empty());
+    let problems = workspace.notice_problems();
+    assert!(problems[0].contains("p1: `/bin/sh` ended with exit status: 7"), "{problems:?}");
+    let workspace = propose("exit 0", "2\n");
+    wait(&|| workspace.notice_problems().is_empty());
+}

@@ -5,7 +5,7 @@ use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::engine::Request;
-use slipstitch::core::outcome::Status;
+use slipstitch::core::outcome::{Outcome, Refused, Status};
 use slipstitch::core::ports::approver::Auto;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
@@ -23,7 +23,8 @@ Examples:
   slipstitch config check --agent codex write_file - < call.json
 
 Without a call, this checks the settings files and lists keys of the project's file that have no
-effect. With one, it shows what would happen to it and which rule decides. Nothing is written.";
+effect, and whether `on_pending` works. With one, it shows what would happen to it (auto, ask, deny,
+or why it is refused or invalid) and which rule decides. Nothing is written.";
 
 /// Check the settings files, or show which rule decides about a tool call
 #[derive(Debug, Args)]
@@ -42,7 +43,8 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
-        let ignored: Vec<String> = workspace.config().ignored.iter().map(ToString::to_string).collect();
+        let mut ignored: Vec<String> = workspace.config().ignored.iter().map(ToString::to_string).collect();
+        ignored.extend(workspace.notice_problems());
         let call = match &self.tool {
             Some(tool) => Some(self.judge_call(tool, &workspace)?),
             None => None,
@@ -74,6 +76,8 @@ impl Check {
 /// What the settings decide about a call.
 struct JudgedCall {
     verdict: &'static str,
+    /// What the call would end with.
+    status: Status,
     /// Why, one reason each.
     reasons: Vec<String>,
 }
@@ -87,11 +91,21 @@ impl JudgedCall {
             .map(str::to_owned)
             .collect();
         match report.status() {
-            _ if !asks.is_empty() => Self { verdict: "ask", reasons: asks },
-            Status::Refused | Status::Invalid | Status::Failed => {
-                Self { verdict: "refused", reasons: vec![report.message] }
+            status if !asks.is_empty() => Self { verdict: "ask", status, reasons: asks },
+            status if status.is_error() => {
+                let verdict = match (report.outcome, status) {
+                    (Outcome::Refused(Refused::DeniedByRule | Refused::ProtectedPath), _) => "deny",
+                    (_, Status::Invalid) => "invalid",
+                    (_, Status::Failed) => "failed",
+                    _ => "refused",
+                };
+                Self { verdict, status, reasons: vec![report.message] }
             }
-            _ => Self { verdict: "auto", reasons: vec!["no rule and no protected path applies".into()] },
+            status => Self {
+                verdict: "auto",
+                status,
+                reasons: vec!["no rule and no protected path applies".into()],
+            },
         }
     }
 }
@@ -102,6 +116,12 @@ struct Checked {
 }
 
 impl CommandOutput for Checked {
+    /// That of the call if it would not be applied.
+    fn status(&self) -> Status {
+        let failed = self.call.as_ref().map(|call| call.status).filter(|status| status.is_error());
+        failed.unwrap_or(Status::Shown)
+    }
+
     fn json(&self) -> serde_json::Result<String> {
         let call = self.call.as_ref().map(|call| json!({"verdict": call.verdict, "reasons": call.reasons}));
         serde_json::to_string(&json!({"ignored": self.ignored, "call": call}))

@@ -92,11 +92,14 @@ impl Follower<'_> {
         });
         let now: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
         for found in pending.into_iter().filter(|found| !self.pending.contains(&found.id)) {
-            print_part(&Waiting(found), self.global)?;
+            let at = found.at;
+            print_part(&Waiting { found, at }, self.global)?;
         }
         for id in self.pending.difference(&now) {
             if let Ok(Some(found)) = self.workspace.proposal(*id) {
-                print_part(&Waiting(found), self.global)?;
+                // The journal has no time for rejections, but it was just now.
+                let at = jiff::Timestamp::now().as_millisecond();
+                print_part(&Waiting { found, at }, self.global)?;
             }
         }
         self.pending = now;
@@ -118,14 +121,18 @@ impl CommandOutput for Change {
 }
 
 /// A proposal that began to wait, or was decided.
-struct Waiting(StoredProposal);
+struct Waiting {
+    found: StoredProposal,
+    /// When that happened, in milliseconds since 1970.
+    at: i64,
+}
 
 impl CommandOutput for Waiting {
     fn json(&self) -> serde_json::Result<String> {
-        let Self(found) = self;
+        let Self { found, at } = self;
         serde_json::to_string(&json!({
             "proposal": found.id,
-            "at": found.at,
+            "at": at,
             "session": found.proposal.origin.session,
             "agent": found.proposal.origin.agent,
             "why": found.proposal.reason,
@@ -134,11 +141,11 @@ impl CommandOutput for Waiting {
     }
 
     fn write(&self, streams: &mut Streams) {
-        let Self(found) = self;
+        let Self { found, at } = self;
         let origin = &found.proposal.origin;
         let who = escape_controls(origin.agent.as_deref().unwrap_or(&origin.session));
         streams.out.styled(Style::new().bold(), format!("{:<5}", found.id.to_string()));
-        streams.out.text(format!("  {}  {who}  ", local_time(found.at)));
+        streams.out.text(format!("  {}  {who}  ", local_time(*at)));
         let state = match &found.decision {
             None => format!("waits for review: {}", found.proposal.reason),
             Some(decision) => decision.to_string(),

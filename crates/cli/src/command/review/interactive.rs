@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use slipstitch::core::engine::{HunkVerdict, Verdict};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{ProposalHunk, StoredProposal};
-use slipstitch::core::report::Report;
+use slipstitch::core::report::{ConflictReport, Report};
 use slipstitch::core::text::display::escape_text;
 use slipstitch::{Reviewer, Workspace};
 
@@ -44,11 +44,16 @@ pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &Review
     let mut decided = 0;
     for (index, found) in pending.iter().enumerate() {
         dialog.say(&heading(found, index + 1, pending.len()));
+        for note in slipstitch_review::notes_about(workspace, found) {
+            dialog.say(&format!("  {note}"));
+        }
         match dialog.ask_about(workspace, found) {
             Some(Answer::Verdict(verdict)) => {
                 let report = workspace.decide(found.id, by, &verdict);
                 decided += usize::from(report.is_success());
                 dialog.say(&escape_text(&report.message));
+                let conflicts = report.conflicts.iter().flat_map(ConflictReport::lines);
+                conflicts.for_each(|line| dialog.say(&escape_text(&line)));
                 report
                     .hint
                     .iter()

@@ -5,9 +5,9 @@ use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
-use super::reviewer::{ask_passphrase, passphrase_report};
 use crate::error::CommandError;
 use crate::output::CommandResult;
+use crate::reviewer::{ask_passphrase, passphrase_report};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub(super) struct Passphrase {
 
 impl Passphrase {
     pub(super) fn run(self, workspace: &Workspace) -> CommandResult {
-        let old = match workspace.needs_passphrase() {
+        let old = match workspace.has_passphrase() {
             true => Some(ask_passphrase("Current review passphrase")?),
             false => None,
         };

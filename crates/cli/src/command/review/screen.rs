@@ -12,10 +12,25 @@ use slipstitch_review::terminal;
 use crate::global::Global;
 use crate::output::CommandResult;
 
-/// Whether the view can be shown: someone reads the output, and it is not for a program.
-pub(super) fn can_be_shown(global: &Global) -> bool {
+/// How proposals are shown to whoever runs the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Face {
+    /// In the full-screen view.
+    Screen,
+    /// Line by line, with questions.
+    Lines,
+    /// As a list, without questions.
+    List,
+}
+
+/// The view if someone reads the output and it is not for a program; line by line on a terminal that cannot move its cursor.
+pub(super) fn choose_face(global: &Global) -> Face {
     let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
-    !global.json && !is_dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+    match !global.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        true if is_dumb => Face::Lines,
+        true => Face::Screen,
+        false => Face::List,
+    }
 }
 
 /// Shows the view until it is closed.

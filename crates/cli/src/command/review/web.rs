@@ -6,27 +6,33 @@ use std::sync::Arc;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
-use slipstitch_review::{PageOptions, ServeError, Server};
+use slipstitch_review::{Notice, PageOptions, PageState, ServeError, Server};
 
-use super::reviewer;
 use crate::error::CommandError;
 use crate::output::CommandResult;
+use crate::reviewer;
 
 /// Serves the page until the process is interrupted.
 pub(super) fn serve(workspace: Workspace, port: u16) -> CommandResult {
-    let options = PageOptions { port, decided_by: page_name(&workspace)? };
-    let say = |url: &str| format!("Review page: {url}\nPress Ctrl-C to stop.");
-    run(workspace, options, say).map_err(|report| *report)?;
+    let notice = Notice::new(|url, state| match state {
+        PageState::Started => say(&format!("Review page: {url}\nPress Ctrl-C to stop.")),
+        PageState::Opened => say(&format!("Opened. For another browser: {url}")),
+    });
+    let options = PageOptions { port, decided_by: page_name(&workspace)?, notice };
+    run(workspace, options).map_err(|report| *report)?;
     Ok(Box::new(Report::custom(Status::Shown, "shown", "The review page was stopped.")))
 }
 
 /// Serves the page next to another server, on a separate thread, until the process ends.
 pub(in crate::command) fn serve_beside(workspace: Workspace) -> Result<(), CommandError> {
-    let options = PageOptions { port: 0, decided_by: page_name(&workspace)? };
-    let say = |url: &str| format!("slipstitch mcp: review page: {url}");
+    let notice = Notice::new(|url, state| match state {
+        PageState::Started => say(&format!("slipstitch mcp: review page: {url}")),
+        PageState::Opened => say(&format!("slipstitch mcp: review page opened; for another browser: {url}")),
+    });
+    let options = PageOptions { port: 0, decided_by: page_name(&workspace)?, notice };
     let page = move || {
-        if let Err(error) = run(workspace, options, say) {
-            let _ = writeln!(std::io::stderr(), "slipstitch mcp: {}", error.message);
+        if let Err(error) = run(workspace, options) {
+            say(&format!("slipstitch mcp: {}", error.message));
         }
     };
     let spawned = std::thread::Builder::new().name("review page".into()).spawn(page);
@@ -43,18 +49,17 @@ fn page_name(workspace: &Workspace) -> Result<String, CommandError> {
     }
 }
 
-fn run(
-    workspace: Workspace,
-    options: PageOptions,
-    say: impl FnOnce(&str) -> String,
-) -> Result<(), Box<Report>> {
+/// Prints at once: an address is needed now, not when the command ends.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn run(workspace: Workspace, options: PageOptions) -> Result<(), Box<Report>> {
     let failed = |error: ServeError| Box::new(failed(&error));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(ServeError::Serve(error)))?;
     runtime.block_on(async {
         let server = Server::bind(Arc::new(workspace), options).await.map_err(failed)?;
-        // The address is needed now, not when the command ends.
-        let _ = writeln!(std::io::stderr(), "{}", say(&server.url()));
         server.serve(async { drop(tokio::signal::ctrl_c().await) }).await.map_err(failed)
     })
 }

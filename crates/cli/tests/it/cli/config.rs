@@ -7,10 +7,8 @@ use super::rig::Rig;
 #[test]
 fn lists_the_groups_with_their_rules() {
     let rig = Rig::new();
-    let config = rig.outside().join("config.toml");
-    fs::write(&config, "[protected]\npaths = [\"infra\"]\n[protected.groups]\neditors = \"allow\"\n")
-        .unwrap();
-    let arguments = ["config", "protected", "--config", config.to_str().unwrap()];
+    rig.write_settings("[protected]\npaths = [\"infra\"]\n[protected.groups]\neditors = \"allow\"\n");
+    let arguments = ["config", "protected"];
     let run = rig.run(arguments);
     run.assert_done();
     for part in [
@@ -92,4 +90,23 @@ fn the_terminal_undoes_an_agents_change_and_a_tool_call_asks() {
     assert_eq!(rig.get("a.txt"), "two\n");
     rig.run(["call", "undo_edit", undo, "--session", "agent"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
+}
+
+#[test]
+fn check_tells_a_denied_call_from_an_invalid_one() {
+    let rig = Rig::with("one\n");
+    rig.write_settings("[[rules]]\npaths = \"a.txt\"\nverdict = \"deny\"\nreason = \"frozen\"\n");
+    let check = |arguments: &str| rig.run(["config", "check", "edit_file", arguments]);
+    let denied = check(r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#);
+    assert_eq!((denied.code, denied.out.lines().next()), (1, Some("deny")), "{denied:?}");
+    assert!(denied.out.contains("frozen"), "{denied:?}");
+    let invalid = check(r#"{"path": "a.txt", "old_text": 1}"#);
+    assert_eq!((invalid.code, invalid.out.lines().next()), (2, Some("invalid")), "{invalid:?}");
+    let refused = check(r#"{"path": "a.txt", "old_text": "three", "new_text": "3"}"#);
+    assert_eq!((refused.code, refused.out.lines().next()), (1, Some("refused")), "{refused:?}");
+    rig.write_settings("");
+    assert_eq!(
+        check(r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#).out.lines().next(),
+        Some("auto")
+    );
 }

@@ -366,6 +366,7 @@ fn a_change_of_a_private_file_promises_no_undo() {
     let rig = Rig::new();
     rig.put(".env", "KEY=old\n");
     rig.put("prod.tfvars", "key = 1\n");
+    rig.allow_unattended_review();
     std::os::unix::fs::symlink(".env", rig.root().join("link")).unwrap();
     for (name, old, new) in [(".env", "old", "first"), ("link", "first", "second")] {
         let asked = rig.run(["edit", name, "--old", old, "--new", "x"]);
@@ -386,7 +387,6 @@ fn a_change_of_a_private_file_promises_no_undo() {
     assert!(listed.out.contains("can't be undone once accepted"), "{listed:?}");
     let shown = rig.run(["review", "show", "p1"]);
     assert!(shown.out.contains("can't be undone once accepted"), "{shown:?}");
-    rig.allow_unattended_review();
     let accepted = rig.run(["review", "accept", "p1"]);
     accepted.assert_done();
     assert!(

@@ -14,6 +14,9 @@ fn a_restricted_session_can_read_but_not_write() {
     rig.run(["call", "read_file", r#"{"path": "a.txt"}"#]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
     rig.run(["--session", "other"].into_iter().chain(CALL)).assert_done();
+    rig.run(["mode", "unrestricted"]).assert_failed(1, &["write access can only be accepted at a terminal"]);
+    assert_eq!(rig.run(["mode"]).out, "restricted\n");
+    rig.allow_unattended_review();
     rig.run(["mode", "unrestricted"]).assert_done();
     rig.run(["mode", "nonsense"]).assert_failed(2, &["restricted"]);
 }
@@ -51,11 +54,11 @@ fn a_request_for_write_access_is_decided_in_the_review_list() {
     assert_eq!(agent(&["mode"]).out, "unrestricted\n");
     let granted = request();
     assert!(
-        granted.code == 0 && granted.out.contains("ada (unattended) allowed write access"),
+        granted.code == 0 && granted.out.contains(&format!("{} allowed write access", Rig::ada())),
         "{granted:?}"
     );
     agent(&CALL).assert_done();
     assert_eq!(rig.get("a.txt"), "1\n");
-    rig.run(["review", "accept", "p2"]).assert_failed(1, &["already granted by ada (unattended)"]);
+    rig.run(["review", "accept", "p2"]).assert_failed(1, &[&format!("already granted by {}", Rig::ada())]);
     assert_eq!(rig.run(["review"]).err, "Nothing to review.\n");
 }

@@ -15,6 +15,7 @@ fn rig() -> Rig {
 #[test]
 fn a_command_needs_yes() {
     let rig = rig();
+    rig.allow_unattended_review();
     let edit = ["edit", ".git/config", "--old", "core", "--new", "user"];
     let (code, report) = rig.json(edit);
     assert_eq!((code, report["code"].as_str()), (1, Some("needs_consent")));
@@ -27,6 +28,27 @@ fn a_command_needs_yes() {
     rig.run(["undo"]).assert_failed(1, &["`.git/config` is protected", "--yes"]);
     assert_eq!(rig.run(["undo", "-y"]).code, 0);
     assert_eq!(rig.get(".git/config"), "[core]\n");
+}
+
+#[test]
+fn yes_grants_nothing_without_a_terminal() {
+    let rig = rig();
+    let edit = ["edit", ".git/config", "--old", "core", "--new", "user"];
+    for command in [&edit[..], &[&edit[..], &["--yes"]].concat()] {
+        let run = rig.run(command);
+        run.assert_failed(1, &["`.git/config` is protected", "Leave the decision to the user"]);
+        assert!(!run.err.contains("--yes"), "{run:?}");
+    }
+    assert_eq!(rig.json([&edit[..], &["--yes"]].concat()).1["code"], "needs_terminal");
+    assert_eq!(rig.get(".git/config"), "[core]\n");
+    rig.allow_unattended_review();
+    rig.run([&edit[..], &["--yes"]].concat()).assert_done();
+    // Undoing asks too.
+    fs::remove_dir_all(rig.outside().join(".config")).unwrap();
+    rig.run(["undo", "--yes"]).assert_failed(1, &["Leave the decision to the user"]);
+    assert_eq!(rig.get(".git/config"), "[user]\n");
+    let approval = rig.json(["show", "c1"]).1["change"]["approval"].take();
+    assert_eq!(approval, format!("{} (unattended)", Rig::account()));
 }
 
 #[test]

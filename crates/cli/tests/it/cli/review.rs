@@ -49,12 +49,12 @@ fn an_accepted_proposal_belongs_to_the_session_that_proposed_it() {
     let change = rig.json(["show", "c1"]).1["change"].take();
     assert_eq!(
         (change["session"].as_str(), change["approval"].as_str()),
-        (Some("agent"), Some("ada (unattended)"))
+        (Some("agent"), Some(Rig::ada().as_str()))
     );
     assert_eq!(change["description"], "count by numbers");
     assert!(rig.json(["review"]).1["proposals"].as_array().unwrap().is_empty());
-    rig.run(["review", "accept", "p1"]).assert_failed(1, &["accepted by ada (unattended) as c1"]);
-    rig.run(["review", "reject", "p1"]).assert_failed(1, &["accepted by ada (unattended) as c1"]);
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &[&format!("accepted by {} as c1", Rig::ada())]);
+    rig.run(["review", "reject", "p1"]).assert_failed(1, &[&format!("accepted by {} as c1", Rig::ada())]);
     rig.run(["--session", "agent", "undo"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
 }
@@ -70,7 +70,7 @@ fn a_rejected_proposal_keeps_its_reason_and_is_never_applied() {
         (settled["verdict"].as_str(), settled["reason"].as_str()),
         (Some("rejected"), Some("not now"))
     );
-    rig.run(["review", "accept", "p1"]).assert_failed(1, &["rejected by ada: not now"]);
+    rig.run(["review", "accept", "p1"]).assert_failed(1, &[&format!("rejected by {}: not now", Rig::ada())]);
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
 }
 
@@ -98,12 +98,14 @@ fn hunks_are_numbered_and_accepted_one_by_one() {
     );
     let (code, report) = rig.json(["review", "accept", "p1", "--hunk", "2", "--by", "ada"]);
     assert_eq!((code, report["status"].as_str()), (0, Some("applied")), "{report}");
-    assert_eq!(report["left_out"], serde_json::json!([{"hunk": 1, "by": "ada (unattended)"}]));
+    assert_eq!(report["left_out"], serde_json::json!([{"hunk": 1, "by": Rig::ada()}]));
     let text = rig.get("a.txt");
     assert!(text.starts_with("1\n2\n") && text.ends_with("19\ntwenty\n"), "{text}");
     let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
     assert_eq!(settled["left_out"][0]["hunk"], 1);
-    assert!(rig.run(["review", "show", "p1"]).out.contains("hunk 1, not applied (ada (unattended))\n"));
+    assert!(
+        rig.run(["review", "show", "p1"]).out.contains(&format!("hunk 1, not applied ({})\n", Rig::ada()))
+    );
     let (_, change) = rig.json(["show", "c1"]);
     assert_eq!((&change["proposal"], &change["left_out"][0]["hunk"]), (&"p1".into(), &1.into()), "{change}");
     assert!(rig.run(["show", "c1"]).out.contains("\nproposal: p1, without hunk 1\n"));
@@ -115,7 +117,7 @@ fn a_rejected_hunk_is_left_out_when_the_rest_is_accepted() {
     let rig = rig_with_two_hunks();
     rig.run(["review", "reject", "p1", "--hunk", "1", "--reason", "keep it", "--by", "ada"]).assert_done();
     let (_, shown) = rig.json(["review", "show", "p1"]);
-    assert_eq!(shown["hunks"][0]["rejected"], serde_json::json!({"by": "ada", "reason": "keep it"}));
+    assert_eq!(shown["hunks"][0]["rejected"], serde_json::json!({"by": Rig::ada(), "reason": "keep it"}));
     assert_eq!(
         (&shown["hunks"][1]["rejected"], &shown["hunks"][1]["hunk"]),
         (&serde_json::Value::Null, &2.into())
@@ -123,11 +125,17 @@ fn a_rejected_hunk_is_left_out_when_the_rest_is_accepted() {
     assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
     let run = rig.run(["review", "accept", "p1"]);
     run.assert_done();
-    assert!(run.err.contains("not applied: hunk 1 (rejected by ada: keep it)"), "{run:?}");
+    assert!(
+        run.err.contains(&format!("not applied: hunk 1 at a.txt:1 (rejected by {}: keep it)", Rig::ada())),
+        "{run:?}"
+    );
     assert!(rig.get("a.txt").starts_with("1\n2\n") && rig.get("a.txt").ends_with("twenty\n"));
     rig.run(["review", "accept", "p1", "--hunk", "1"]).assert_failed(1, &["accepted by"]);
     let shown = rig.run(["show", "c1"]).out;
-    assert!(shown.contains("\nproposal: p1, without hunk 1 (rejected by ada: keep it)\n"), "{shown}");
+    assert!(
+        shown.contains(&format!("\nproposal: p1, without hunk 1 (rejected by {}: keep it)\n", Rig::ada())),
+        "{shown}"
+    );
     let rig = rig_with_two_hunks();
     rig.run(["review", "accept", "p1", "--hunk", "1,3"]).assert_failed(2, &["p1 has 2 hunks", "no hunk 3"]);
 }
@@ -154,6 +162,41 @@ fn a_process_without_a_terminal_cannot_accept() {
         .assert_failed(1, &["only be accepted at a terminal", "Leave the decision to the user"]);
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn another_settings_file_cannot_relax_the_rules() {
+    let rig = rig_with_proposal();
+    let own = rig.outside().join(".config");
+    std::fs::rename(&own, rig.outside().join("given")).unwrap();
+    std::fs::create_dir_all(rig.outside().join("home")).unwrap();
+    std::fs::rename(rig.outside().join("given"), rig.outside().join("home/.config")).unwrap();
+    let given = rig.outside().join("home/.config/slipstitch/config.toml");
+    std::fs::write(&given, "[review]\nunattended = true\n[protected]\nrule = \"allow\"\n").unwrap();
+    let home = rig.outside().join("home");
+    let variables = [("HOME", home.clone()), ("XDG_CONFIG_HOME", home.join(".config")), ("X", home.clone())];
+    std::fs::create_dir(rig.root().join(".git")).unwrap();
+    rig.put(".git/config", "[core]\n");
+    for (name, value) in variables {
+        let run = |words: &[&str]| {
+            let mut command = rig.command();
+            command.env(name, &value).args(words);
+            if name == "X" {
+                command.arg("--config").arg(&given);
+            }
+            super::rig::Run::of(&mut command)
+        };
+        run(&["review", "accept", "p1"]).assert_failed(1, &["only be accepted at a terminal"]);
+        run(&["edit", ".git/config", "--old", "core", "--new", "user", "--yes"]).assert_failed(
+            1,
+            &["`.git/config` is protected", "`protected.rule = \"allow\"` in", "is ignored"],
+        );
+        let call = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
+        assert!(run(&["call", "edit_file", call]).out.contains("waiting for review"), "{name}");
+        let page = run(&["review", "--web"]);
+        page.assert_failed(1, &["only be opened at a terminal"]);
+    }
+    assert_eq!((rig.get("a.txt").as_str(), rig.get(".git/config").as_str()), ("one\ntwo\n", "[core]\n"));
 }
 
 #[test]
@@ -223,4 +266,39 @@ fn reports_unknown_proposals() {
         assert!(rig.run(["review", action, "--help"]).out.contains("Examples:"));
     }
     assert_eq!(rig.json(["review"]).1["proposals"], serde_json::json!([]));
+}
+
+#[test]
+fn lists_are_limited_to_a_file() {
+    let rig = rig_with_proposal();
+    rig.put("b.txt", "x\n");
+    rig.run([
+        "call",
+        "--dialect",
+        "agent-q",
+        "propose_file_edit",
+        r#"{"path": "b.txt", "new_content": "y\n"}"#,
+    ]);
+    for words in [&["review", "list", "--file", "b.txt"][..], &["review", "--file", "b.txt", "list"]] {
+        let run = rig.run(words);
+        assert!(run.out.contains("p2") && !run.out.contains("p1"), "{run:?}");
+    }
+    assert_eq!(rig.json(["review", "list", "--since", "1h"]).1["proposals"].as_array().unwrap().len(), 2);
+}
+
+/// What the page and the full-screen view say about a proposal is said here, too.
+#[test]
+fn a_conflict_is_shown_before_anybody_decides() {
+    let rig = rig_with_proposal();
+    rig.put("a.txt", "One\ntwo\n");
+    let shown = rig.run(["review", "show", "p1"]);
+    for part in
+        ["note: Cannot be applied now", "it was made for", "one", "p1 would write", "now, at line 1", "One"]
+    {
+        assert!(shown.out.contains(part), "{part}: {shown:?}");
+    }
+    let notes = rig.json(["review", "show", "p1"]).1["notes"].take();
+    assert!(notes[0].as_str().unwrap().contains("Cannot be applied now"), "{notes}");
+    let plain = rig.run_fed(["review", "--plain"], "s\n");
+    assert!(plain.err.contains("Cannot be applied now") && plain.err.contains("now, at line 1"), "{plain:?}");
 }

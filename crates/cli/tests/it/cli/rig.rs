@@ -36,9 +36,25 @@ impl Rig {
 
     /// Lets a process without a terminal accept proposals, as tests do.
     pub(crate) fn allow_unattended_review(&self) {
+        self.write_settings("[review]\nunattended = true\n");
+    }
+
+    /// Writes the user's settings file.
+    pub(crate) fn write_settings(&self, text: &str) {
         let folder = self.outside().join(".config/slipstitch");
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("config.toml"), "[review]\nunattended = true\n").unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
+    /// The name of the account that runs the tests.
+    pub(crate) fn account() -> String {
+        let asked = std::process::Command::new("/usr/bin/id").arg("-un").output().unwrap();
+        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Who decides without a terminal, for the journal, if they call themselves ada.
+    pub(crate) fn ada() -> String {
+        format!("{} (unattended, as ada)", Self::account())
     }
 
     /// The parent of the root and the state folder.

@@ -158,7 +158,7 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     );
     // The history undoes it, after a preview.
     terminal.type_keys("2");
-    terminal.wait_for("approved by ada (terminal)");
+    terminal.wait_for(&format!("approved by {} (terminal)", Rig::account()));
     terminal.type_keys("u");
     terminal.keep("Press u again", "80x24-undo");
     assert!(rig.get("client.py").contains("response.ok"), "a preview writes nothing");
@@ -170,7 +170,7 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     terminal.leave();
     let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
     assert_eq!(settled["left_out"][0]["reason"], "Keep 30 s");
-    assert_eq!(settled["by"], "ada (terminal)");
+    assert_eq!(settled["by"], format!("{} (terminal)", Rig::account()), "USER is only a claim");
 }
 
 #[test]
@@ -297,4 +297,74 @@ fn names_and_diffs_cannot_control_the_terminal() {
     terminal.type_keys("R");
     terminal.wait_for("The agent gets this answer");
     terminal.leave();
+}
+
+#[test]
+fn leaving_asks_before_choices_are_lost() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (80, 24), &["review"], &[]);
+    terminal.wait_for("[open]");
+    terminal.type_keys("x");
+    terminal.keep("too narrow for side by side", "80x24-narrow");
+    terminal.type_keys("a");
+    terminal.wait_for("[accepted]");
+    terminal.type_keys("q");
+    terminal.keep("1 choice is not sent", "80x24-leave");
+    // Any other key means that nobody wants to leave.
+    terminal.type_keys("j");
+    terminal.type_keys("q");
+    terminal.wait_for("1 choice is not sent");
+    terminal.leave();
+    assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn unified_diffs_have_both_numbers_and_x_changes_what_is_shown() {
+    let rig = rig_with_three_hunks();
+    propose(
+        &rig,
+        r##"{"path": "client.py", "description": "Longer", "old_text": "def send", "new_text": "# one\ndef send"}"##,
+    );
+    let mut terminal = Terminal::start(&rig, (100, 30), &["review"], &[]);
+    terminal.wait_for("[open]");
+    terminal.type_keys("J");
+    let screen = terminal.keep("# one", "100x30-numbers");
+    assert!(screen.contains("│        8 + # one"), "a new line has no old number:\n{screen}");
+    assert!(screen.contains("   8    9   def send"), "both numbers:\n{screen}");
+    terminal.type_keys("x");
+    terminal.wait_for("   8   def send");
+    terminal.type_keys("x");
+    terminal.wait_for("   8    9   def send");
+    terminal.leave();
+}
+
+#[test]
+fn marked_proposals_are_decided_together() {
+    let rig = rig_with_three_hunks();
+    for name in ["b.txt", "c.txt"] {
+        rig.put(name, "one\n");
+        propose(
+            &rig,
+            &format!(r#"{{"path": "{name}", "description": "{name}", "old_text": "one", "new_text": "1"}}"#),
+        );
+    }
+    let mut terminal = Terminal::start(&rig, (100, 30), &["review"], &[]);
+    terminal.wait_for("[Review 3]");
+    terminal.type_keys("Jmm");
+    terminal.keep("2 marked", "100x30-marked");
+    terminal.type_keys("A");
+    terminal.keep("2 accepted", "100x30-marked-accepted");
+    terminal.leave();
+    assert_eq!((rig.get("b.txt").as_str(), rig.get("c.txt").as_str()), ("1\n", "1\n"));
+    assert_eq!(rig.get("client.py"), CODE);
+}
+
+#[test]
+fn a_dumb_terminal_is_asked_line_by_line() {
+    let rig = rig_with_three_hunks();
+    let mut terminal = Terminal::start(&rig, (80, 40), &["review"], &[("TERM", "dumb")]);
+    terminal.wait_for("Hunk 1 of 3");
+    terminal.type_keys("A\r");
+    terminal.wait_for("Decided 1 of 1");
+    assert!(rig.get("client.py").ends_with("end = False\n"));
 }

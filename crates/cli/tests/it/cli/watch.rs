@@ -77,7 +77,7 @@ fn follow_shows_changes_proposals_and_decisions_as_they_happen() {
     let lines = [follower.next(), follower.next()];
     assert!(lines.iter().any(|line| line.contains("c3")), "{lines:?}");
     let decided =
-        |line: &String| line.starts_with("p1") && line.contains("accepted by ada (unattended) as c3");
+        |line: &String| line.starts_with("p1") && line.contains(&format!("accepted by {} as c3", Rig::ada()));
     assert!(lines.iter().any(decided), "{lines:?}");
 }
 
@@ -95,6 +95,7 @@ fn follow_shows_what_is_selected_as_json_lines() {
     assert_eq!(waiting["settled"], Value::Null);
     rig.run(["review", "reject", "p1", "--reason", "not now", "--by", "ada"]).assert_done();
     let decided = next();
+    assert!(decided["at"].as_i64() > waiting["at"].as_i64(), "when it was decided: {decided}");
     assert_eq!(decided["settled"]["reason"], "not now", "only the agent's own lines: {decided}");
 }
 
@@ -121,9 +122,21 @@ fn write_program(path: &Path, told: &Path) {
 }
 
 fn write_settings(rig: &Rig, text: &str) {
-    let folder = rig.outside().join(".config/slipstitch");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), text).unwrap();
+    rig.write_settings(text);
+}
+
+#[test]
+fn a_command_that_fails_is_reported() {
+    let rig = Rig::with("one\n");
+    write_settings(&rig, "[review]\non_pending = [\"/nonexistent/ping\"]\n");
+    let checked = rig.run(["config", "check"]);
+    assert!(checked.out.contains("there is no program `/nonexistent/ping`"), "{checked:?}");
+    let doctor = rig.run(["doctor"]);
+    assert!(doctor.out.contains("there is no program `/nonexistent/ping`"), "{doctor:?}");
+    write_settings(&rig, "[review]\non_pending = [\"sh\", \"-c\", \"exit 7\"]\n");
+    let mut command = rig.command();
+    let checked = super::rig::Run::of(command.env("PATH", "/usr/bin:/bin").args(["config", "check"]));
+    assert!(checked.err.contains("No problems found."), "{checked:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::refusals::{changed_since, conflicting_lines, damaged};
+use super::refusals::{FileFate, changed_since, conflicting_lines, damaged};
 use crate::change::{Base, ChangeSet, FileChange, PathChange};
 use crate::engine::Engine;
 use crate::engine::history::EarlierVersion;
@@ -17,7 +17,7 @@ use crate::plan::ChangeId;
 use crate::ports::journal::{Filter, StoredProposal};
 use crate::report::{ConflictReport, Report, excerpt, whole_lines};
 use crate::snapshot::{Snapshot, Snapshots};
-use slipstitch_text::rebase::map_span;
+use slipstitch_text::rebase::{carry_over_neighbours, map_span};
 use slipstitch_text::{ContentHash, Span, Splice, VersionClaim};
 
 /// How long a text may be to be shown as a whole to people who review a change of it.
@@ -53,16 +53,21 @@ impl Engine<'_> {
             if let PathChange::Move(to) = &file.path_change {
                 self.read_into(&mut now, to)?;
             }
-            let stale = || changed_since(stored.id, &file.path, &self.changes_since(stored, &file.path));
+            let stale = |fate: FileFate| {
+                changed_since(stored.id, &file.path, fate, &self.changes_since(stored, &file.path))
+            };
             match (file.base, now.get(&file.path)) {
                 (Base::Absent, None) => {}
                 (Base::Absent, Some(_)) if changes.vacates(&file.path) => {}
                 (Base::Content(hash), Some(snapshot)) if snapshot.hash() == hash => {}
                 (Base::Content(hash), Some(snapshot)) if file.has_separate_hunks() => {
-                    let found = self.find_base(stored, &file.path, snapshot, hash)?.ok_or_else(stale)?;
+                    let found = self.find_base(stored, &file.path, snapshot, hash)?;
+                    let found = found.ok_or_else(|| stale(FileFate::Changed))?;
                     earlier.insert(file.path.clone(), found);
                 }
-                _ => return Err(stale()),
+                (Base::Absent, Some(_)) => return Err(stale(FileFate::Created)),
+                (Base::Content(_), Some(_)) => return Err(stale(FileFate::Changed)),
+                (Base::Content(_), None) => return Err(stale(FileFate::Deleted)),
             }
         }
         let then = (!earlier.is_empty()).then(|| self.rebuild(changes, &now, &earlier));
@@ -165,26 +170,92 @@ impl Engine<'_> {
         base: &ProposalBase,
         stored: &StoredProposal,
     ) -> Result<FileChange, Report> {
-        let by = || self.changes_since(stored, &file.path);
-        if let Some(splice) = file.splices.iter().find(|splice| touches_lines(splice, earlier)) {
-            let there = map_span(&earlier.since, whole_lines(&earlier.bytes, splice.at));
-            let lines = whole_lines(now.bytes(), there);
-            return Err(conflicting_lines(
-                stored.id,
-                ConflictReport {
-                    path: file.path.clone(),
-                    change: None,
-                    proposal: Some(stored.id),
-                    by: by(),
-                    line: now.line_of(now.view_span(lines).start()),
-                    left: excerpt(&proposed_lines(file, splice, &earlier.bytes)),
-                    now: excerpt(lines.of(now.bytes())),
-                },
-            ));
+        let carried = carry_over_neighbours(&file.splices, &earlier.since);
+        let touched =
+            file.splices.iter().find(|splice| touches_lines(splice, earlier)).map(|splice| splice.at);
+        let splices = match (touched, carried) {
+            (None, Ok(splices)) => splices,
+            (touched, carried) => {
+                let at = touched.or(carried.err().map(|conflict| conflict.mine)).unwrap_or(Span::new(0, 0));
+                return Err(self.describe_conflict(file, at, earlier, now, stored));
+            }
+        };
+        match base.then().get(&file.path) {
+            Some(then) => Ok(rebase_file(file, splices, earlier, then, now)),
+            None => Err(damaged(stored.id, "a file is missing")),
         }
-        let then = base.then().get(&file.path);
-        then.and_then(|then| rebase_file(file, earlier, then, now))
-            .ok_or_else(|| changed_since(stored.id, &file.path, &by()))
+    }
+
+    /// Both sides of a place that the proposal and somebody else have changed.
+    fn describe_conflict(
+        &self,
+        file: &FileChange,
+        at: Span,
+        earlier: &EarlierVersion,
+        now: &Snapshot,
+        stored: &StoredProposal,
+    ) -> Report {
+        let expected = whole_lines(&earlier.bytes, at);
+        let there = map_span(&earlier.since, expected);
+        let lines = whole_lines(now.bytes(), there);
+        conflicting_lines(
+            stored.id,
+            ConflictReport {
+                path: file.path.clone(),
+                change: None,
+                proposal: Some(stored.id),
+                by: self.changes_of_lines(stored, &file.path, now, lines),
+                line: now.line_of(now.view_span(lines).start()),
+                expected: Some(excerpt(expected.of(&earlier.bytes))),
+                left: excerpt(&proposed_lines(file, expected, &earlier.bytes)),
+                now: excerpt(lines.of(now.bytes())),
+            },
+        )
+    }
+
+    /// The recorded changes since a proposal was made that changed these lines of the present text, oldest first. What somebody
+    /// did without Slipstitch hides those before it.
+    fn changes_of_lines(
+        &self,
+        stored: &StoredProposal,
+        path: &FilePath,
+        now: &Snapshot,
+        lines: Span,
+    ) -> Vec<ChangeId> {
+        let path = now.meta().real.as_ref().unwrap_or(path);
+        let (mut hash, mut lines) = (now.hash(), lines);
+        let mut found = Vec::new();
+        for id in self.changes_since(stored, path).into_iter().rev() {
+            let Ok(Some(entry)) = self.journal.entry(id) else { break };
+            let record = entry.files.iter().find(|record| record.path_after() == Some(path));
+            let Some(record) = record.filter(|record| record.hash_after() == Some(hash)) else { break };
+            let back = &record.inverse.splices;
+            if back.iter().any(|splice| overlaps_lines(splice, lines)) {
+                found.push(id);
+                lines = map_span(back, lines);
+            } else {
+                let before = back.iter().filter(|splice| splice.at.end() <= lines.start());
+                let shift: isize =
+                    before.map(|splice| splice.insert.len() as isize - splice.at.len() as isize).sum();
+                lines = Span::new(
+                    lines.start().saturating_add_signed(shift),
+                    lines.end().saturating_add_signed(shift),
+                );
+            }
+            let Some(before) = record.hash_before() else { break };
+            hash = before;
+        }
+        found.reverse();
+        found
+    }
+}
+
+/// Whether a splice changes something in these lines. An insertion right before them counts: it may belong to them.
+fn overlaps_lines(splice: &Splice, lines: Span) -> bool {
+    let at = splice.at;
+    match at.is_empty() || lines.is_empty() {
+        true => lines.start() <= at.end() && at.start() <= lines.end(),
+        false => at.start() < lines.end() && at.end() > lines.start(),
     }
 }
 
@@ -200,9 +271,8 @@ fn touches_lines(splice: &Splice, earlier: &EarlierVersion) -> bool {
     })
 }
 
-/// The lines of a splice as the proposal would write them.
-fn proposed_lines(file: &FileChange, splice: &Splice, before: &[u8]) -> Vec<u8> {
-    let lines = whole_lines(before, splice.at);
+/// Lines of the text that a proposal was made for, as it would write them.
+fn proposed_lines(file: &FileChange, lines: Span, before: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut at = lines.start();
     for other in

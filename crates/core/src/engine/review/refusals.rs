@@ -61,10 +61,23 @@ pub(super) fn cannot_edit_hunk(id: ProposalId, hunk: usize, problem: &str) -> Re
         .hint("Nothing was written. Accept or reject the hunk as it is.")
 }
 
+/// What happened to a file since a proposal was made for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileFate {
+    Created,
+    Changed,
+    Deleted,
+}
+
 /// The report for a proposal whose file changed in a way that it cannot be carried over.
-pub(super) fn changed_since(id: ProposalId, path: &FilePath, by: &[ChangeId]) -> Report {
+pub(super) fn changed_since(id: ProposalId, path: &FilePath, fate: FileFate, by: &[ChangeId]) -> Report {
+    let fate = match fate {
+        FileFate::Created => "was created",
+        FileFate::Changed => "was changed",
+        FileFate::Deleted => "was deleted or moved",
+    };
     let by = describe_changes(by);
-    Report::stale_proposal(id, &format!("`{path}` was changed{by} since {id} was proposed"))
+    Report::stale_proposal(id, &format!("`{path}` {fate}{by} since {id} was proposed"))
 }
 
 /// The report for a proposal whose own lines were changed.

@@ -1,13 +1,20 @@
 //! The same call sent again.
 //!
-//! A caller whose change waits for review learns the decision by sending the call again. It gets the decision once; after
-//! that, the same call is a new request.
+//! A caller whose change waits for review learns the decision by sending the call again. It gets the same decision as long as the
+//! proposal's files have the text that the decision left: asking twice must not change the answer, and a rejected change must not come
+//! back to the reviewer again and again. Once a file has another text, the call means something else there and is a new
+//! request, but not before its caller has got the decision once. A call with other arguments, such as another description, is a
+//! new request at any time.
+
+use std::collections::BTreeSet;
 
 use crate::engine::Engine;
 use crate::engine::approve::Declined;
 use crate::outcome::Outcome;
-use crate::ports::journal::{JournalError, ProposalDecision, ProposalId, StoredProposal, describe_hunks};
+use crate::path::FilePath;
+use crate::ports::journal::{JournalError, ProposalDecision, ProposalId, RecordedText, StoredProposal};
 use crate::report::Report;
+use crate::snapshot::Snapshots;
 use slipstitch_text::ContentHash;
 
 /// Prefix of the keys of a session's proposals in its memory, followed by the digest of the call.
@@ -15,6 +22,32 @@ const PROPOSED: &str = "proposed-by-call ";
 
 /// The longest diff that is shown to a caller, in bytes.
 const MAX_SHOWN_DIFF: usize = 4_000;
+
+/// What a session remembers about the proposal that a call became, as `p3`, `p3 DIGEST` or `p3 DIGEST told`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct CallNote {
+    /// A digest of the text that the decision left in the proposal's files; empty if it is not known.
+    left: String,
+    /// Whether the caller has got the decision.
+    is_told: bool,
+}
+
+/// Stands for a digest that is not known.
+const UNKNOWN: &str = "-";
+
+impl CallNote {
+    fn parse(text: &str) -> Option<(ProposalId, Self)> {
+        let mut parts = text.split(' ');
+        let id = ProposalId::parse(parts.next()?)?;
+        let left = parts.next().filter(|left| *left != UNKNOWN).unwrap_or_default().to_owned();
+        Some((id, Self { left, is_told: parts.next().is_some() }))
+    }
+
+    fn text(&self, id: ProposalId) -> String {
+        let left = if self.left.is_empty() { UNKNOWN } else { &self.left };
+        format!("{id} {left}{}", if self.is_told { " told" } else { "" })
+    }
+}
 
 impl Engine<'_> {
     /// A digest of the call that is being executed.
@@ -29,25 +62,67 @@ impl Engine<'_> {
         self.journal.remember(self.session, &[(format!("{PROPOSED}{digest}"), id.to_string())])
     }
 
-    fn forget_proposal(&self, digest: &str) -> Result<(), JournalError> {
-        self.journal.remember(self.session, &[(format!("{PROPOSED}{digest}"), String::new())])
-    }
-
-    /// The proposal that this session made by the same call before, unless its decision was reported already.
-    pub(super) fn earlier_proposal(&self, digest: &str) -> Result<Option<StoredProposal>, JournalError> {
+    /// The proposal that this session made by the same call before, and what is noted about it.
+    pub(super) fn earlier_proposal(
+        &self,
+        digest: &str,
+    ) -> Result<Option<(StoredProposal, CallNote)>, JournalError> {
         let key = format!("{PROPOSED}{digest}");
         let memory = self.journal.recall(self.session, &key)?;
-        let id = memory.iter().find(|(name, _)| *name == key).and_then(|(_, id)| ProposalId::parse(id));
-        id.map_or(Ok(None), |id| self.journal.proposal(id))
+        let noted = memory.iter().find(|(name, _)| *name == key).and_then(|(_, text)| CallNote::parse(text));
+        let Some((id, note)) = noted else { return Ok(None) };
+        Ok(self.journal.proposal(id)?.map(|found| (found, note)))
+    }
+
+    /// Changes the note about the call that became a proposal, unless another proposal has taken its place.
+    fn update_note(&self, found: &StoredProposal, update: impl FnOnce(&mut CallNote)) {
+        let Some(digest) = &found.proposal.notes.call_digest else { return };
+        let caller = self.session(&found.proposal.origin.session);
+        if let Ok(Some((known, mut note))) = caller.earlier_proposal(digest)
+            && known.id == found.id
+        {
+            update(&mut note);
+            let value = (format!("{PROPOSED}{digest}"), note.text(found.id));
+            // At worst the caller gets the decision once too often, or the call becomes a new proposal.
+            let _ = self.journal.remember(caller.session, &[value]);
+        }
+    }
+
+    /// Makes the call that became a proposal a new request.
+    pub(super) fn forget_proposal(&self, found: &StoredProposal) {
+        if let Some(digest) = &found.proposal.notes.call_digest {
+            let value = (format!("{PROPOSED}{digest}"), String::new());
+            let _ = self.journal.remember(&found.proposal.origin.session, &[value]);
+        }
+    }
+
+    /// Notes the text that a decision left.
+    pub(super) fn note_decided(&self, found: &StoredProposal) {
+        let left = self.digest_files(found).unwrap_or_default();
+        self.update_note(found, |note| note.left = left);
     }
 
     /// Notes that the caller has got the decision on a proposal.
-    pub fn decision_reported(&self, proposal: &StoredProposal) {
-        if let Some(digest) = &proposal.proposal.notes.call_digest {
-            let session = &proposal.proposal.origin.session;
-            // At worst the caller gets the decision twice.
-            let _ = self.session(session).forget_proposal(digest);
+    pub fn decision_reported(&self, found: &StoredProposal) {
+        self.update_note(found, |note| note.is_told = true);
+    }
+
+    /// A digest of the present text of a proposal's files. Nothing is derived from private text.
+    fn digest_files(&self, found: &StoredProposal) -> Option<String> {
+        if found.proposal.text != RecordedText::Kept {
+            return None;
         }
+        let files = found.proposal.files.iter();
+        let paths: BTreeSet<&FilePath> =
+            files.flat_map(|file| [Some(&file.path), file.path_after()]).flatten().collect();
+        let mut snapshots = Snapshots::default();
+        let mut text = String::new();
+        for path in paths {
+            self.read_into(&mut snapshots, path).ok()?;
+            let hash = snapshots.get(path).map_or("none".to_owned(), |snapshot| snapshot.hash().to_string());
+            text.push_str(&format!("{path}\0{hash}\0"));
+        }
+        Some(ContentHash::of(text.as_bytes()).to_string())
     }
 
     /// The decision on what the same call proposed before, for a call that was not applied.
@@ -62,9 +137,21 @@ impl Engine<'_> {
         }
         let Some(digest) = self.call_digest() else { return report };
         match self.earlier_proposal(&digest) {
-            Ok(Some(found)) if found.decision.is_some() => self.report_decision(&found).unwrap_or(report),
+            Ok(Some((found, note))) if found.decision.is_some() => {
+                self.repeat_decision(&found, &note).unwrap_or(report)
+            }
             _ => report,
         }
+    }
+
+    /// The decision for the same call, if it still is the answer.
+    pub(super) fn repeat_decision(&self, found: &StoredProposal, note: &CallNote) -> Option<Report> {
+        let is_as_left = || self.digest_files(found).is_some_and(|now| now == note.left);
+        if note.is_told && !is_as_left() {
+            self.forget_proposal(found);
+            return None;
+        }
+        self.report_decision(found)
     }
 
     /// The report that a caller gets about a decided proposal, which counts as reported from then on.
@@ -93,10 +180,13 @@ impl Engine<'_> {
                     true => String::new(),
                     false => describe_written(&entry.diff),
                 };
-                let mut report = Report::new(Outcome::Applied, format!("{id} was {decision}{written}"));
+                let outcome = if left_out.is_empty() { Outcome::Applied } else { Outcome::PartlyAccepted };
+                let decision = decision.describe(&found.proposal);
+                let mut report = Report::new(outcome, format!("{id} was {decision}{written}"));
                 report.change = Some(*change);
                 if !left_out.is_empty() {
-                    report.warnings.push(format!("not applied: {}", describe_hunks(left_out)));
+                    let left_out = found.proposal.describe_hunks(left_out);
+                    report.warnings.push(format!("not applied: {left_out}"));
                 }
                 report.left_out.clone_from(left_out);
                 report.edited_hunks.clone_from(edited);

@@ -64,6 +64,7 @@ pub(super) fn revert_by_diff(
             path: path.clone(),
             change: Some(entry.summary.id),
             proposal: None,
+            expected: None,
             by: touching.clone(),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),

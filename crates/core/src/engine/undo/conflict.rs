@@ -32,6 +32,7 @@ impl Conflict<'_> {
             path: self.path.clone(),
             change: Some(self.id),
             proposal: None,
+            expected: None,
             by: self.by,
             line,
             left: excerpt(left.of(self.left.0)),

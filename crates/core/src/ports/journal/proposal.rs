@@ -99,6 +99,18 @@ impl Proposal {
         hunks
     }
 
+    /// Names hunks with their places, as long as these are few: `hunk 2 at src/a.rs:9-11 (rejected by ada: no)`.
+    pub fn describe_hunks(&self, hunks: &[RejectedHunk]) -> String {
+        let known = self.hunks();
+        describe_with_places(hunks, |number| {
+            let hunk = known.iter().find(|hunk| hunk.number == number)?;
+            Some(match changed_lines(self.hunk_diff(hunk)) {
+                Some(lines) => format!("{}:{lines}", hunk.path),
+                None => hunk.path.to_string(),
+            })
+        })
+    }
+
     /// The text of a hunk in the diff.
     pub fn hunk_diff(&self, hunk: &ProposalHunk) -> &str {
         self.diff.get(hunk.diff.clone()).unwrap_or_default()
@@ -195,8 +207,41 @@ pub struct RejectedHunk {
     pub reason: Option<String>,
 }
 
+/// The lines of the old text that a hunk replaces, such as `9-11`; for an insertion, the line before it. `None` for a whole file.
+fn changed_lines(diff: &str) -> Option<String> {
+    let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@ -"));
+    let start = lines.next()?.strip_prefix("@@ -")?.split([',', ' ']).next()?;
+    let mut at: usize = start.parse().ok().filter(|start| *start > 0)?;
+    let (mut first, mut last) = (None, None);
+    for line in lines {
+        match line.chars().next() {
+            Some('-') => {
+                first.get_or_insert(at);
+                last = Some(at);
+                at += 1;
+            }
+            Some('+') => {}
+            Some('\\') => {}
+            _ if first.is_none() && last.is_none() => at += 1,
+            _ => break,
+        }
+    }
+    match (first, last) {
+        (Some(first), Some(last)) if first == last => Some(first.to_string()),
+        (Some(first), Some(last)) => Some(format!("{first}-{last}")),
+        _ => Some(start.to_owned()),
+    }
+}
+
+/// How many hunks are named with their places.
+const MAX_PLACES: usize = 5;
+
 /// Names hunks in one line, those with the same reason together: `hunks 1, 3-5, hunk 2 (rejected by ada: no)`.
 pub fn describe_hunks(hunks: &[RejectedHunk]) -> String {
+    describe_with_places(hunks, |_| None)
+}
+
+fn describe_with_places(hunks: &[RejectedHunk], place: impl Fn(usize) -> Option<String>) -> String {
     // Only a reason makes it worth saying who rejected a hunk: the others are those that were not accepted.
     let remark = |hunk: &RejectedHunk| {
         hunk.reason.as_ref().map(|reason| format!(" (rejected by {}: {reason})", hunk.by)).unwrap_or_default()
@@ -211,7 +256,12 @@ pub fn describe_hunks(hunks: &[RejectedHunk]) -> String {
     }
     join_items(groups.iter().map(|(remark, numbers)| {
         let name = if numbers.len() == 1 { "hunk" } else { "hunks" };
-        format!("{name} {}{remark}", join_ranges(numbers))
+        let places: Option<Vec<String>> =
+            numbers.iter().map(|number| Some(format!("{number} at {}", place(*number)?))).collect();
+        match places.filter(|places| places.len() <= MAX_PLACES) {
+            Some(places) => format!("{name} {}{remark}", places.join(", ")),
+            None => format!("{name} {}{remark}", join_ranges(numbers)),
+        }
     }))
 }
 
@@ -255,31 +305,55 @@ pub enum ProposalDecision {
     },
 }
 
-impl fmt::Display for ProposalDecision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ProposalDecision {
+    /// The decision in one line, with the places of the hunks that were left out.
+    pub fn describe(&self, proposal: &Proposal) -> String {
+        self.describe_with(|hunks| proposal.describe_hunks(hunks))
+    }
+
+    fn describe_with(&self, describe_hunks: impl Fn(&[RejectedHunk]) -> String) -> String {
         match self {
             Self::Accepted { by, change, left_out, edited } => {
-                write!(f, "accepted by {by} as {change}")?;
+                let mut text = format!("accepted by {by} as {change}");
                 if !left_out.is_empty() {
-                    write!(f, " without {}", describe_hunks(left_out))?;
+                    text = format!("partly {text} without {}", describe_hunks(left_out));
                 }
                 match &edited[..] {
                     [] => {}
-                    [hunk] => write!(f, ", with hunk {hunk} edited")?,
-                    hunks => write!(f, ", with hunks {} edited", join_items(hunks))?,
+                    [hunk] => text.push_str(&format!(", with hunk {hunk} edited")),
+                    hunks => text.push_str(&format!(", with hunks {} edited", join_items(hunks))),
                 }
-                Ok(())
+                text
             }
-            Self::Granted { by } => write!(f, "granted by {by}"),
-            Self::Rejected { by, reason: Some(reason) } => write!(f, "rejected by {by}: {reason}"),
-            Self::Rejected { by, reason: None } => write!(f, "rejected by {by}"),
+            Self::Granted { by } => format!("granted by {by}"),
+            Self::Rejected { by, reason: Some(reason) } => format!("rejected by {by}: {reason}"),
+            Self::Rejected { by, reason: None } => format!("rejected by {by}"),
         }
+    }
+}
+
+impl fmt::Display for ProposalDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe_with(describe_hunks))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_hunks_are_the_lines_that_they_replace() {
+        for (diff, lines) in [
+            ("@@ -7,5 +7,5 @@\n 7\n 8\n-9\n-10\n+nine\n 11\n", Some("9-10")),
+            ("--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n", Some("1")),
+            ("@@ -3,0 +4,2 @@\n+x\n+y\n", Some("3")),
+            ("@@ -0,0 +1 @@\n+x\n", None),
+            ("rename from a\nrename to b\n", None),
+        ] {
+            assert_eq!(changed_lines(diff).as_deref(), lines, "{diff}");
+        }
+    }
     use crate::change::{Base, PathChange};
     use slipstitch_text::{ContentHash, Splices};
 
@@ -338,6 +412,13 @@ mod tests {
         let listed: Vec<_> = hunks.iter().map(|hunk| (hunk.number, hunk.path.as_str())).collect();
         assert_eq!(listed, [(1, "a"), (2, "a"), (3, "b"), (4, "c")]);
         assert_eq!(proposal.hunk_diff(&hunks[1]), "@@ -9,1 +9,1 @@\n-x\n+y\n");
+        let left_out: Vec<RejectedHunk> = [1, 2, 3]
+            .map(|hunk| RejectedHunk { hunk, by: "ada".into(), reason: (hunk == 2).then(|| "no".into()) })
+            .into();
+        assert_eq!(
+            proposal.describe_hunks(&left_out),
+            "hunks 1 at a:1, 3 at b, hunk 2 at a:9 (rejected by ada: no)"
+        );
         let all: String = hunks.iter().map(|hunk| proposal.hunk_diff(hunk)).collect();
         assert_eq!(all, proposal.diff);
     }
