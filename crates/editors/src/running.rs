@@ -6,13 +6,27 @@
 
 use std::env;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use slipstitch_platform::process::{self, RunningProgram};
 
-/// The Emacs processes of a user in which someone may edit files.
+/// How long a list of processes is used. An edit asks several times, and a server makes many edits in that time.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The Emacs processes of a user in which someone may edit files, as of half a second ago or later.
 pub(crate) fn find(user: u32) -> Vec<RunningProgram> {
+    static LAST: Mutex<Option<(Instant, u32, Vec<RunningProgram>)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, of, programs)) = &*last
+        && *of == user
+        && at.elapsed() < FRESH
+    {
+        return programs.clone();
+    }
     let mut programs = process::running_programs(user, is_emacs);
     programs.retain(|program| !is_batch(program));
+    *last = Some((Instant::now(), user, programs.clone()));
     programs
 }
 

@@ -1,28 +1,61 @@
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, RawDir};
 
 use crate::running_program::RunningProgram;
 
 /// The programs of a user that run now and whose name passes a test. Empty if the system does not tell.
 pub fn running_programs(user: u32, is_wanted: fn(&str) -> bool) -> Vec<RunningProgram> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let mut programs = Vec::new();
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let process = entry.path();
+    let Ok(processes) =
+        rustix::fs::open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    else {
+        return programs;
+    };
+    let mut buffer = [const { MaybeUninit::uninit() }; LIST_BYTES];
+    let mut entries = RawDir::new(&processes, &mut buffer);
+    while let Some(Ok(entry)) = entries.next() {
+        let Some(pid) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) else { continue };
         // The name comes first: most processes are others, and this is all that they cost.
-        let Ok(name) = fs::read(process.join("comm")) else { continue };
-        if !is_wanted(String::from_utf8_lossy(&name).trim_end()) {
+        if !has_wanted_name(&processes, pid, is_wanted) {
             continue;
         }
+        let process = Path::new("/proc").join(pid.to_string());
         if fs::metadata(&process).is_ok_and(|found| found.uid() == user) {
             programs.extend(read_program(pid, &process));
         }
     }
     programs
+}
+
+/// How much of the list of processes is read at once.
+const LIST_BYTES: usize = 8192;
+
+/// Without an allocation, because there may be hundreds of processes.
+fn has_wanted_name(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -> bool {
+    let mut path = [0; 32];
+    let unused = {
+        let mut rest = &mut path[..];
+        let is_written = write!(rest, "{pid}/comm").is_ok();
+        if is_written { rest.len() } else { return false }
+    };
+    let length = path.len() - unused;
+    let Ok(file) =
+        rustix::fs::openat(processes, &path[..length], OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    else {
+        return false;
+    };
+    // The system keeps 15 bytes of a name.
+    let mut name = [0; 32];
+    let Ok(read) = rustix::io::read(&file, &mut name) else { return false };
+    std::str::from_utf8(&name[..read]).is_ok_and(|name| is_wanted(name.trim_end()))
 }
 
 /// `None` for a process that has ended or is about to.
