@@ -75,8 +75,8 @@ pub(crate) fn parser() -> clap::Command {
     reflow_help(Cli::command())
 }
 
-/// Parses a command line that names a command, without building the parsers of the other 28: those would take longer than
-/// starting the program. `None` if the command line may be wrong, or asks for help; the whole parser then says so.
+/// Parses a command line that names a command, without building the parsers of the other commands, which
+/// took a quarter of a short command. `None` if parsing fails or help is requested; the full parser then handles it.
 pub(crate) fn parse_named(arguments: &[OsString]) -> Option<Cli> {
     // A value such as that of `--session` may have the same name. Then the command itself is unknown here.
     let named = |word: &OsString| COMMANDS.iter().find(|(name, _)| word == name);

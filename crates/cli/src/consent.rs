@@ -84,7 +84,7 @@ impl Consent {
             report.message = approver.asked.join("; ");
             report.hint = Some(match reviewer::can_accept(workspace) {
                 true => "Nothing was written. Check the change with `--dry-run`, then add `--yes` to confirm it.",
-                false => reviewer::LEAVE_IT,
+                false => reviewer::LEAVE_TO_USER,
             }.into());
         }
         report
@@ -96,7 +96,7 @@ struct TerminalApprover<'a> {
     confirmed: bool,
     /// The guards' questions that were not confirmed.
     asked: Vec<String>,
-    /// Why whoever confirmed could not.
+    /// Why `--yes` was not accepted.
     refusal: Option<CommandError>,
 }
 
@@ -107,7 +107,7 @@ impl Approver for TerminalApprover<'_> {
             return Auto.decide(question);
         }
         if self.confirmed {
-            match reviewer::for_acceptance(self.workspace, None, "such a change") {
+            match reviewer::for_acceptance(self.workspace, None, "this change can only be confirmed") {
                 Ok(reviewer) => return Decision::Approve { by: reviewer.name().into() },
                 Err(refusal) => self.refusal = Some(refusal),
             }

@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::prompt;
 
 /// What to do instead. It does not say how to accept: its reader may be an agent.
-pub(crate) const LEAVE_IT: &str = "Nothing was written. Leave the decision to the user.";
+pub(crate) const LEAVE_TO_USER: &str = "Nothing was written. Leave the decision to the user.";
 
 /// Whether the process has a controlling terminal.
 pub(crate) fn has_terminal() -> bool {
@@ -26,7 +26,7 @@ pub(crate) fn for_acceptance(
 ) -> Result<Reviewer, CommandError> {
     match can_accept(workspace) {
         true => identify(workspace, describe_user(name.as_deref())),
-        false => Err(needs_terminal(&format!("{what} can only be accepted at a terminal"))),
+        false => Err(needs_terminal(&format!("{what} at a terminal"))),
     }
 }
 
@@ -60,14 +60,14 @@ fn identify(workspace: &Workspace, name: String) -> Result<Reviewer, CommandErro
 /// Asks at the terminal; refused without one.
 pub(crate) fn ask_passphrase(question: &str) -> Result<String, CommandError> {
     prompt::ask_secret(question)
-        .map_err(|_| needs_terminal("the review passphrase is asked for at a terminal"))
+        .map_err(|_| needs_terminal("the review passphrase must be typed at a terminal"))
 }
 
 /// Refuses what only someone at a terminal may do. It does not say how else it could be done: its reader may be an agent.
 pub(crate) fn needs_terminal(what: &str) -> CommandError {
     let message = format!("{what}, and this process has none");
     let report = Report::custom(Status::Refused, "needs_terminal", message);
-    report.hint(LEAVE_IT).into()
+    report.hint(LEAVE_TO_USER).into()
 }
 
 pub(crate) fn passphrase_report(error: &PassphraseError) -> Report {

@@ -312,6 +312,12 @@ impl Report {
         self.outcome.is_error()
     }
 
+    /// Whether it says that a person accepted a proposal, completely or in part, and this call wrote nothing.
+    pub fn is_decision(&self) -> bool {
+        let is_accepted = matches!(self.outcome, Outcome::Applied | Outcome::PartlyAccepted);
+        is_accepted && self.proposal.is_some() && self.files.is_empty()
+    }
+
     /// Whether the caller got what it asked for.
     pub fn is_success(&self) -> bool {
         self.outcome.is_success()

@@ -191,8 +191,8 @@ impl Emacs {
         }
         for program in without_server.iter().filter(|program| seems_open(*program)) {
             survey.warnings.push(format!(
-                "{} has no server that could be asked; if it has {} open, its buffer may have unsaved changes and show the old \
-                 text (M-x server-start lets it be asked)",
+                "{} has no server, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old \
+                 text (M-x server-start starts one)",
                 running::describe(program),
                 describe_files(shown)
             ));

@@ -43,9 +43,9 @@ pub struct ServerLocations {
 /// Whether servers are looked for among the running processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processes {
-    /// They are, as far as the system tells.
+    /// Also search the running processes (Linux only).
     Searched,
-    /// They are not.
+    /// Look only in the usual places.
     Ignored,
 }
 

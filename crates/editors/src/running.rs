@@ -14,7 +14,7 @@ use slipstitch_platform::process::{self, RunningProgram};
 /// How long a list of processes is used. An edit asks several times, and a server makes many edits in that time.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The Emacs processes of a user in which someone may edit files, as of half a second ago or later.
+/// The Emacs processes of a user in which someone may edit files, from a list at most half a second old.
 pub(crate) fn find(user: u32) -> Vec<RunningProgram> {
     static LAST: Mutex<Option<(Instant, u32, Vec<RunningProgram>)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -53,7 +53,7 @@ pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) 
 type Refusal = (StatusCode, &'static str);
 
 /// Returns the request if it may be answered.
-async fn admit(app: &App, request: Request) -> Result<Request, Refusal> {
+async fn admit(app: &App, mut request: Request) -> Result<Request, Refusal> {
     let headers = request.headers();
     if !names_this_server(headers, app.address) {
         return Err((StatusCode::MISDIRECTED_REQUEST, "This address does not belong to the review page."));
@@ -68,6 +68,7 @@ async fn admit(app: &App, request: Request) -> Result<Request, Refusal> {
         return Ok(request);
     }
     let session = find_session(app, headers).ok_or((StatusCode::UNAUTHORIZED, NOT_OPENED))?;
+    request.extensions_mut().insert(session.clone());
     if is_read {
         return Ok(request);
     }

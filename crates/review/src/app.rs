@@ -1,7 +1,7 @@
 //! What the handlers of requests share.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::notice::Notice;
 use crate::page;
-use crate::token::Access;
+use crate::token::{Access, Session};
 
 /// How long the passphrase counts after the last decision.
 const UNLOCKED_FOR: Duration = Duration::from_secs(15 * 60);
@@ -29,8 +29,6 @@ pub(crate) struct App {
     pub(crate) decided_by: Arc<str>,
     /// Changes whenever something happens in the journal.
     pub(crate) activity: watch::Receiver<String>,
-    /// Who entered the passphrase, and when it was last used.
-    pub(crate) unlocked: Arc<Mutex<Option<(Reviewer, Instant)>>>,
 }
 
 impl App {
@@ -51,12 +49,13 @@ impl App {
         })
     }
 
-    /// Whoever uses the page, if they may decide. With a passphrase, they must have entered it lately.
-    pub(crate) fn reviewer(&self) -> Result<Reviewer, PassphraseError> {
+    /// Whoever uses the page, if they may decide. With a passphrase, they must have entered it lately, in the same
+    /// browser: whoever started the page may have opened it too.
+    pub(crate) fn reviewer(&self, session: &Session) -> Result<Reviewer, PassphraseError> {
         if !self.workspace.needs_passphrase() {
             return self.workspace.reviewer(&*self.decided_by, None);
         }
-        let mut unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unlocked = session.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *unlocked {
             Some((reviewer, used)) if used.elapsed() < UNLOCKED_FOR => {
                 *used = Instant::now();
@@ -68,15 +67,15 @@ impl App {
 
     /// Whether the passphrase must be entered before anything can be decided. An open page asks this again and again, so it
     /// does not count as use.
-    pub(crate) fn is_locked(&self) -> bool {
-        let unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn is_locked(&self, session: &Session) -> bool {
+        let unlocked = session.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
         let is_unlocked = unlocked.as_ref().is_some_and(|(_, used)| used.elapsed() < UNLOCKED_FOR);
         self.workspace.needs_passphrase() && !is_unlocked
     }
 
     /// Checks the passphrase, and remembers that it was right. Slow on purpose.
-    pub(crate) fn unlock(&self, passphrase: &str) -> Result<(), PassphraseError> {
-        let mut unlocked = self.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn unlock(&self, session: &Session, passphrase: &str) -> Result<(), PassphraseError> {
+        let mut unlocked = session.unlocked.lock().unwrap_or_else(PoisonError::into_inner);
         let reviewer = self.workspace.reviewer(&*self.decided_by, Some(passphrase))?;
         *unlocked = Some((reviewer, Instant::now()));
         Ok(())

@@ -1,6 +1,6 @@
 //! What each address answers.
 
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Extension, Form, Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use crate::decision::{self, Decision};
 use crate::notice::PageState;
 use crate::page::{self, CallsShown, Deciding, Filters};
 use crate::revert::run_undo;
+use crate::token::Session;
 
 /// The token in the address.
 #[derive(Debug, Deserialize)]
@@ -50,20 +51,22 @@ pub(crate) async fn script() -> Response {
 
 pub(crate) async fn queue(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
-    let deciding = Deciding { is_locked: app.is_locked(), problem: None };
+    let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
     let page = app.work(move |workspace| page::queue_page(workspace, None, &filters, deciding)).await?;
     Ok(page.into_response())
 }
 
 pub(crate) async fn proposal(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Path(id): Path<String>,
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let deciding = Deciding { is_locked: app.is_locked(), problem: None };
+    let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
     let page = app.work(move |workspace| page::queue_page(workspace, Some(id), &filters, deciding)).await?;
     Ok(page.into_response())
 }
@@ -101,17 +104,18 @@ pub(crate) async fn file_part(
 
 pub(crate) async fn decide(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Path(id): Path<String>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let decided = match app.reviewer() {
+    let decided = match app.reviewer(&session) {
         Ok(reviewer) => app.work(move |workspace| decide_proposal(workspace, id, &reviewer, &fields)).await?,
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {
         Ok(()) => Ok(Redirect::to(&format!("/review/{id}")).into_response()),
-        Err(problem) => show_problem(&app, Some(id), problem).await,
+        Err(problem) => show_problem(&app, &session, Some(id), problem).await,
     }
 }
 
@@ -143,16 +147,20 @@ pub(crate) struct Unlock {
     next: String,
 }
 
-pub(crate) async fn unlock(State(app): State<App>, Form(form): Form<Unlock>) -> Result<Response, Response> {
+pub(crate) async fn unlock(
+    State(app): State<App>,
+    Extension(session): Extension<Session>,
+    Form(form): Form<Unlock>,
+) -> Result<Response, Response> {
     let id = ProposalId::parse(&form.next);
-    let unlocking = app.clone();
-    let unlocked = app.work(move |_| unlocking.unlock(&form.passphrase)).await?;
+    let (unlocking, unlocked) = (app.clone(), session.clone());
+    let unlocked = app.work(move |_| unlocking.unlock(&unlocked, &form.passphrase)).await?;
     match unlocked {
         Ok(()) => {
             let next = id.map_or(String::new(), |id| format!("/{id}"));
             Ok(Redirect::to(&format!("/review{next}")).into_response())
         }
-        Err(error) => show_problem(&app, id, refused("wrong_passphrase", error.to_string())).await,
+        Err(error) => show_problem(&app, &session, id, refused("wrong_passphrase", error.to_string())).await,
     }
 }
 
@@ -161,8 +169,13 @@ fn refused(code: &'static str, message: String) -> Box<Report> {
 }
 
 /// A proposal, and why nothing was decided about it.
-async fn show_problem(app: &App, id: Option<ProposalId>, problem: Box<Report>) -> Result<Response, Response> {
-    let is_locked = app.is_locked();
+async fn show_problem(
+    app: &App,
+    session: &Session,
+    id: Option<ProposalId>,
+    problem: Box<Report>,
+) -> Result<Response, Response> {
+    let is_locked = app.is_locked(session);
     let show = move |workspace: &Workspace| {
         let deciding = Deciding { problem: Some(&problem), is_locked };
         page::queue_page(workspace, id, &Filters::default(), deciding)
@@ -197,6 +210,7 @@ pub(crate) struct Revert {
 
 pub(crate) async fn revert(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Path(id): Path<String>,
     Form(form): Form<Revert>,
 ) -> Result<Response, Response> {
@@ -206,8 +220,14 @@ pub(crate) async fn revert(
         "redo" => Direction::Redo,
         _ => return Err(not_found("The form does not say what to do.")),
     };
-    let by = app.decided_by.clone();
-    let report = app.work(move |workspace| run_undo(workspace, id, direction, Run::Real, &by)).await?;
+    let report = match app.reviewer(&session) {
+        Ok(reviewer) => {
+            let undo =
+                move |workspace: &Workspace| run_undo(workspace, id, direction, Run::Real, reviewer.name());
+            app.work(undo).await?
+        }
+        Err(error) => *refused("needs_passphrase", error.to_string()),
+    };
     if report.is_success() {
         let target = report.change.unwrap_or(id);
         return Ok(Redirect::to(&format!("/history/{target}")).into_response());
@@ -228,15 +248,16 @@ pub(crate) async fn statistics(
 /// Accepts or rejects several proposals, each completely or not at all.
 pub(crate) async fn decide_several(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
-    let decided = match app.reviewer() {
+    let decided = match app.reviewer(&session) {
         Ok(reviewer) => app.work(move |workspace| decide_selected(workspace, &reviewer, &fields)).await?,
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {
         Ok(()) => Ok(Redirect::to("/review").into_response()),
-        Err(problem) => show_problem(&app, None, problem).await,
+        Err(problem) => show_problem(&app, &session, None, problem).await,
     }
 }
 

@@ -71,7 +71,6 @@ impl Server {
             notice: options.notice,
             decided_by: options.decided_by.into(),
             activity,
-            unlocked: Arc::default(),
         };
         app.notice.send(&app.url(), PageState::Started);
         Ok(Self { listener, app, watcher })

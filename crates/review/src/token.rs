@@ -6,7 +6,10 @@
 //! | cookie | in the browser | reading; browsers also send it to other servers on this machine, whatever their port |
 //! | form secret | in the storage that the browser keeps for this port alone | deciding, together with the cookie |
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use slipstitch::Reviewer;
 
 /// A random text, which is compared by its hash.
 #[derive(Clone)]
@@ -46,6 +49,8 @@ pub(crate) struct Session {
     cookie: Secret,
     /// Goes to the browser once, and comes back with every request that changes something.
     pub(crate) form: Secret,
+    /// Who entered the passphrase in this browser, and when it was last used.
+    pub(crate) unlocked: Arc<Mutex<Option<(Reviewer, Instant)>>>,
 }
 
 impl Session {
@@ -87,7 +92,8 @@ impl Access {
         if !state.token.matches(token) {
             return Ok(None);
         }
-        let session = Session { cookie: Secret::random()?, form: Secret::random()? };
+        let session =
+            Session { cookie: Secret::random()?, form: Secret::random()?, unlocked: Arc::default() };
         state.token = Secret::random()?;
         state.sessions.push(session.clone());
         Ok(Some(session))

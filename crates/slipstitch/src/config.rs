@@ -31,7 +31,7 @@
 //!
 //! [review]
 //! unattended = false          # whether a process without a terminal can accept proposals
-//! passphrase = false          # whether deciding needs a passphrase; `slipstitch review passphrase` sets it
+//! passphrase = false          # true: nobody can decide until `slipstitch review passphrase` has set one
 //! wait_seconds = 50           # how long a call waits for a decision while somebody has the review open; 0 never
 //! on_pending = ["notify.sh"]  # a command to run when something waits, with SLIPSTITCH_PROPOSAL and _SUMMARY set
 //! notify = false              # whether to show a desktop notification then

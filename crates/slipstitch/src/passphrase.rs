@@ -39,7 +39,7 @@ pub enum PassphraseError {
         seconds: u64,
     },
     /// The settings ask for one, and none is set.
-    #[error("the settings ask for a review passphrase, and none is set yet")]
+    #[error("the settings require a review passphrase, but none is set")]
     NotSet,
     /// It is too short to set.
     #[error("the passphrase has fewer than {MIN_CHARS} characters")]

@@ -17,8 +17,8 @@ Examples:
   slipstitch mode unrestricted --session agent
 
 A restricted session can read files but not change them. Setting the mode waits until the session's
-calls in flight have finished. It applies to tool calls; commands at a terminal ignore it. Giving
-write access back needs a terminal.";
+calls in flight have finished. It applies to tool calls; commands at a terminal ignore it. Restoring
+write access needs a terminal, or review.unattended.";
 
 /// Show or set a session's mode: restricted or unrestricted
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ impl SetMode {
             workspace.mode().map_err(|error| Box::new(Report::from(error)))? == Mode::Restricted;
         if is_restricted && self.mode == Some(Mode::Unrestricted) {
             // A session must not give itself what it has to ask for.
-            reviewer::for_acceptance(&workspace, None, "write access")?;
+            reviewer::for_acceptance(&workspace, None, "write access can only be granted")?;
         }
         let mode = match self.mode {
             Some(mode) => workspace.set_mode(mode).map(|()| mode),

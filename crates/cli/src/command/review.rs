@@ -30,7 +30,7 @@ use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::reviewer;
 use crate::selection::Selection;
 use crate::streams::Streams;
-use screen::Face;
+use screen::Display;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,7 @@ Examples:
   slipstitch review show p3 --json";
 
 /// What is decided about here, for a refusal.
-const PROPOSALS: &str = "proposals";
+const PROPOSALS: &str = "proposals can only be accepted";
 
 /// List proposed changes, and accept or reject them
 #[derive(Debug, Args)]
@@ -139,7 +139,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct ReviewerOptions {
-    /// A name to record for the decision, besides the account's
+    /// Name to record with the decision, next to the account's
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }
@@ -163,14 +163,14 @@ impl Review {
                     let paths = changed.iter().map(|file| &file.path);
                     selection.includes(found.at, origin, paths, files.as_ref(), global)
                 };
-                let face = if self.plain { Face::Lines } else { screen::choose_face(global) };
-                if !is_list && face == Face::Screen {
+                let display = if self.plain { Display::Lines } else { screen::choose_display(global) };
+                if !is_list && display == Display::Screen {
                     let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
                     return screen::run(&workspace, reviewer, global, &is_selected);
                 }
                 let mut pending = workspace.proposals().map_err(Report::from)?;
                 pending.retain(is_selected);
-                if face == Face::Lines && !is_list {
+                if display == Display::Lines && !is_list {
                     let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
                     return interactive::run(&workspace, &pending, &reviewer);
                 }

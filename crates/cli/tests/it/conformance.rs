@@ -3,8 +3,9 @@
 //!
 //! `conformance/seeds.rs` lists the ids of all requirements. `fixtures/<dialect>/requirements.toml` describes each one, in
 //! one of four lists: `requirement` needs a test, and quotes the sentence that it fulfils; `beyond` needs a test, and is not in the
-//! specification; `later` is not done yet and says why; `work` asks for work rather than behaviour. `conformance/audit.rs` checks that the quotations cover every line of the specifications. A fixture names the requirements it covers under `"shows"` in its request, a test function in a comment
-//! `// Shows: ID, ID` above it. The page is generated from these. The test fails if the page is stale, if a requirement
+//! specification; `later` is not done yet and says why; `work` asks for work rather than behaviour.
+//! `conformance/audit.rs` checks that the quotations cover every line of the specifications. A fixture names the requirements it
+//! covers under `"shows"` in its request, a test function in a comment `// Shows: ID, ID` above it. The page is generated from these. The test fails if the page is stale, if a requirement
 //! has no test, or if an id from `seeds.rs` is in none of the lists. To regenerate the page, run
 //! `SLIPSTITCH_UPDATE=1 cargo test -p slipstitch-cli --test it conformance`.
 

@@ -43,7 +43,12 @@ impl Answer {
     /// A report as a tool's dialect renders it; `call` has the tool's arguments.
     pub fn rendered(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Self {
         let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });
-        Self { text: rendered.text, payload: rendered.payload, report }
+        // What a person decided may differ from what the call asked for, and dialects describe the latter.
+        let text = match report.is_decision() && rendered.payload.is_none() {
+            true => plain_text(&report),
+            false => rendered.text,
+        };
+        Self { text, payload: rendered.payload, report }
     }
 }
 

@@ -4,9 +4,10 @@
 //! a file it was shown last, and another change, or the same one of a file that has changed since, is shown first.
 
 use super::Engine;
+use super::private::{is_private_change, remember};
 use crate::change::ChangeSet;
 use crate::plan::{Confirmation, EditPlan, EditRules, OverwriteConsent, Run, Shrink};
-use crate::ports::journal::JournalError;
+use crate::ports::journal::{Journal, JournalError};
 use crate::snapshot::Snapshots;
 use slipstitch_text::ContentHash;
 
@@ -18,6 +19,8 @@ pub(super) struct ShownChange {
     confirmation: Confirmation,
     key: String,
     digest: String,
+    /// Whether the change is about private text, of which the journal must not have even a digest.
+    is_private: bool,
 }
 
 impl ShownChange {
@@ -26,16 +29,19 @@ impl ShownChange {
         changes: &ChangeSet,
         snapshots: &Snapshots,
         diff: &[u8],
+        journal: &dyn Journal,
     ) -> Self {
         if confirmation == Confirmation::Unused {
-            return Self { confirmation, key: String::new(), digest: String::new() };
+            return Self { confirmation, key: String::new(), digest: String::new(), is_private: false };
         }
         let mut parts = diff.to_vec();
         for snapshot in changes.files().iter().filter_map(|file| snapshots.get(&file.path)) {
             parts.extend_from_slice(snapshot.hash().to_string().as_bytes());
         }
         let path = changes.files().first().map_or(String::new(), |file| file.path.to_string());
-        Self { confirmation, key: format!("{SHOWN}{path}"), digest: ContentHash::of(&parts).to_string() }
+        let is_private = changes.files().iter().any(|file| is_private_change(journal, file, snapshots));
+        let digest = ContentHash::of(&parts).to_string();
+        Self { confirmation, key: format!("{SHOWN}{path}"), digest, is_private }
     }
 }
 
@@ -55,7 +61,8 @@ impl Engine<'_> {
         match shown.confirmation {
             Confirmation::Unused => Ok(()),
             Confirmation::Awaited | Confirmation::Sent => {
-                self.journal.remember(self.session, &[(shown.key.clone(), shown.digest.clone())])
+                let memory = [(shown.key.clone(), shown.digest.clone())];
+                remember(self.journal, self.session, &memory, shown.is_private)
             }
         }
     }

@@ -95,7 +95,7 @@ impl Engine<'_> {
             GuardMode::Edit(plan) => plan.rules.confirmation,
             GuardMode::Restore { .. } | GuardMode::Accepted(_) => Confirmation::Unused,
         };
-        let shown = ShownChange::new(confirmation, &changes, snapshots, &diff);
+        let shown = ShownChange::new(confirmation, &changes, snapshots, &diff, self.journal);
         let confirmed = match guards {
             GuardMode::Edit(plan) if self.is_confirmed(&shown, landing.run)? => Some(plan.confirmed()),
             _ => None,
@@ -208,7 +208,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether the refusal of a change shows it: the caller can confirm it, or at least see what it would have replaced.
+/// Whether the caller can confirm the refused change, so that the refusal shows its diff.
 fn is_confirmable(report: &Report, confirmation: Confirmation) -> bool {
     match report.refusal {
         Some(Refusal::Unconfirmed { .. }) => true,

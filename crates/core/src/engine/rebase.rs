@@ -223,7 +223,7 @@ fn rebase_changes(
     Some(RebasedPlan { plan, changes: rebased })
 }
 
-/// A change of an earlier version, as a change of the current one, given its splices of the current one.
+/// Turns a change of an earlier version into one of the current version, given the carried-over splices.
 pub(super) fn rebase_file(
     change: &FileChange,
     splices: Splices,

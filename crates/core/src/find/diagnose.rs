@@ -84,7 +84,7 @@ impl Diagnoser<'_, '_> {
         }
         if is_close && near.is_decided {
             diagnosis = offers.with_resend(diagnosis);
-            // Offered in full is only what could be applied there if the lines to be removed were right.
+            // Offer the whole edit only if it would apply there once the removed lines are corrected.
             let is_possible = |first: &Candidate| first.choosable || offers.has_all_context(first.lines);
             let is_offered = diagnosis.candidates.first().is_some_and(is_possible);
             diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_offered);
@@ -224,7 +224,7 @@ impl Diagnoser<'_, '_> {
     }
 }
 
-/// The reading of a request that resembles the file, if it does not as sent.
+/// The reading that resembles the file, if the request as sent does not.
 pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> Option<usize> {
     let index = file.index()?;
     let is_close = |reading: &Reading| {

@@ -316,7 +316,7 @@ fn vote_for_starts(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<isize> {
     ranked.into_iter().take(MAX_WINDOWS).map(|(start, _)| start).collect()
 }
 
-/// The weight of a vote by a line that occurs so often: a rare line says more about the place.
+/// The weight of a line's vote. A line that occurs rarely says more about the place.
 fn vote_weight(occurrences: usize) -> usize {
     1 + RARE_LINE_WEIGHT / occurrences.max(1)
 }

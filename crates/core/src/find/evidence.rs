@@ -450,7 +450,7 @@ impl<'s> CarriedLines<'s> {
         })
     }
 
-    /// Whether a line of the version is in it once, and once now.
+    /// Whether an unchanged line is long enough to identify a place and occurs once, in the earlier version and now.
     fn is_fixed(&self, earlier: usize) -> bool {
         let hash = self.earlier.squashed(earlier);
         letters(&self.earlier.text(earlier)) >= MIN_PINNING_LETTERS

@@ -51,7 +51,7 @@ pub(super) const MAX_RARE: usize = 1000;
 
 /// A line that occurs more often than this does not vote for a place.
 pub(super) const MAX_VOTING_OCCURRENCES: usize = 2000;
-/// How much more the vote of a line counts that occurs once.
+/// The extra weight of a vote by a line that occurs once.
 pub(super) const RARE_LINE_WEIGHT: usize = 12;
 
 /// How many votes are counted, and how many of the places with the most votes are compared.

@@ -109,7 +109,7 @@ impl SearchRequest {
         &self.readings[0].script
     }
 
-    /// The request as it is probably meant: as sent, unless it only resembles the file without the damage of its transport.
+    /// The request as it is probably meant: as sent, unless only another reading resembles the file.
     pub(super) fn as_meant(&self) -> &Script {
         &self.readings[self.meant].script
     }

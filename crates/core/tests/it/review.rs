@@ -457,7 +457,7 @@ fn the_same_call_gets_the_same_decision_while_the_file_is_as_it_was_left() {
 }
 
 #[test]
-fn a_decision_is_told_once_even_if_the_file_has_changed_since() {
+fn a_decision_is_reported_once_even_if_the_file_has_changed_since() {
     let rig = Rig::with("one\n");
     let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
     let id = call().proposal.unwrap();

@@ -114,7 +114,7 @@ pub(super) fn decide_marked(model: &mut Model<'_>, accepts: bool) {
     model.reload();
 }
 
-/// Says what the caller is told, or why nothing was decided, and goes on with the next proposal.
+/// Shows what the caller is answered, or why nothing was decided, and goes on with the next proposal.
 fn finish(model: &mut Model<'_>, id: ProposalId, report: &Report) {
     let found = model.workspace.proposal(id).ok().flatten();
     let decided = found.as_ref().and_then(|found| Some((found, found.decision.as_ref()?)));

@@ -77,15 +77,15 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
     effect
 }
 
-/// Leaves, unless choices would be lost and nobody was told.
-fn leave(model: &mut Model<'_>, was_told: bool) -> Effect {
+/// Leaves; if unsent choices would be lost, warns first.
+fn leave(model: &mut Model<'_>, was_warned: bool) -> Effect {
     let unsent = model.unsent_choices();
-    if unsent == 0 || was_told {
+    if unsent == 0 || was_warned {
         return Effect::Quit;
     }
-    let hunks = if unsent == 1 { "1 choice is".into() } else { format!("{unsent} choices are") };
+    let choices = if unsent == 1 { "1 choice is".into() } else { format!("{unsent} choices are") };
     model.message =
-        Some(format!("{hunks} not sent. ⏎ sends those of this proposal, q again leaves without them"));
+        Some(format!("{choices} not sent. ⏎ sends those of this proposal; q again discards them"));
     model.leave_asked = true;
     Effect::None
 }

@@ -112,7 +112,7 @@ pub(super) struct Model<'a> {
     pub(super) message: Option<String>,
     /// The change whose undo was previewed, so that the next key press does it.
     pub(super) undo_asked: Option<ChangeId>,
-    /// Whether somebody was told that leaving loses choices that were not sent.
+    /// Whether the user was warned that leaving discards unsent choices.
     pub(super) leave_asked: bool,
     pub(super) decided: usize,
     activity: String,

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::Config;
 use crate::disk::{Fsync, HardLinks};
 
-/// A key of a settings file that would relax the user's settings and may not, and is therefore ignored.
+/// A key that is ignored because its file may not relax the user's settings.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct IgnoredSetting {
     /// The key with its section, such as `files.fsync`.
@@ -27,7 +27,7 @@ impl std::fmt::Display for IgnoredSetting {
             true => "a project can only tighten settings",
             false => "without a terminal, only your usual settings file can relax what needs your approval",
         };
-        write!(f, "`{key} = {requested}` in {file} is ignored: {why}, and it is {in_effect} here")
+        write!(f, "`{key} = {requested}` in {file} is ignored: {why}; {in_effect} is in effect")
     }
 }
 

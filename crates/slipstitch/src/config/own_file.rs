@@ -28,8 +28,8 @@ pub enum Relaxing {
 }
 
 impl Config {
-    /// Takes back what these settings may not relax, if they are from `explicit`, or else from where the environment says, and that is
-    /// not the user's file.
+    /// Drops what relaxes decisions if these settings come from a file that is not the user's: `explicit`, or the one that the
+    /// environment names.
     pub(crate) fn hold_to_own_file(
         &mut self,
         state_dir: &Path,
@@ -46,8 +46,8 @@ impl Config {
         let own = recorded.or(usual);
         let given = explicit.map(|path| absolute(path.to_owned())).or_else(|| Self::file(None).map(absolute));
         if relaxing == Relaxing::ByOwnFile && given != own {
-            // A file that cannot be read relaxes nothing.
-            let own = own.filter(|path| path.exists()).and_then(|path| Self::load(Some(&path)).ok());
+            // A file that is not there relaxes nothing. One that cannot be read may forbid something.
+            let own = own.filter(|path| path.exists()).map(|path| Self::load(Some(&path))).transpose()?;
             self.hold_to(&own.unwrap_or_default(), given.as_deref())?;
         }
         Ok(())
@@ -65,6 +65,12 @@ impl Config {
         self.policy.rules.added =
             std::mem::replace(&mut self.policy.rules.user, own.policy.rules.user.clone());
         self.written_rules.extend(own.written_rules.iter().cloned());
+        let (tools, own_tools) = (&mut self.settings, &own.settings);
+        tools.edit.approval = tools.edit.approval.max(own_tools.edit.approval);
+        tools.xzatoma.confirm_overwrite |= own_tools.xzatoma.confirm_overwrite;
+        tools.agent_q.always_propose |= own_tools.agent_q.always_propose;
+        tools.agent_q.propose_over_lines =
+            tools.agent_q.propose_over_lines.min(own_tools.agent_q.propose_over_lines);
         self.review.unattended &= own.review.unattended;
         self.review.passphrase |= own.review.passphrase;
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
@@ -98,6 +104,7 @@ fn write_record(state_dir: &Path, path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use slipstitch_core::guard::ConsentRule;
+    use slipstitch_core::settings::Approval;
 
     struct Folder(tempfile::TempDir);
 
@@ -125,7 +132,8 @@ mod tests {
         let own = folder.write(
             "own.toml",
             "[protected]\npaths = [\"own\"]\n[protected.groups]\neditors = \"allow\"\nci = \"deny\"\n\
-             [[rules]]\npaths = \"src/**\"\nverdict = \"ask\"\n",
+             [[rules]]\npaths = \"src/**\"\nverdict = \"ask\"\n[tools.edit]\napproval = \"deny\"\n\
+             [tools.agent-q]\nalways_propose = true\n",
         );
         write_record(folder.0.path(), &own).unwrap();
         let given = folder.write(
@@ -136,7 +144,8 @@ mod tests {
         );
         let config = folder.load(&given, Relaxing::ByOwnFile);
         let protected = &config.policy.protected;
-        assert!(!config.review.unattended);
+        assert!(!config.review.unattended && config.settings.agent_q.always_propose);
+        assert_eq!(config.settings.edit.approval, Approval::Deny);
         assert_eq!(config.policy.undo_others, ConsentRule::Ask);
         assert_eq!((protected.rule, protected.rule_for("ci")), (ConsentRule::Ask, ConsentRule::Deny));
         assert_eq!(protected.rule_for("editors"), ConsentRule::Allow, "both allow it");
@@ -159,6 +168,12 @@ mod tests {
         let own = folder.write("own.toml", "[review]\nunattended = true\n");
         write_record(folder.0.path(), &own).unwrap();
         assert!(folder.load(&own, Relaxing::ByOwnFile).review.unattended);
+        // What the user forbids is not known then, so nothing is allowed.
+        std::fs::write(&own, "[[rules").unwrap();
+        let given = folder.write("given.toml", "");
+        let mut config = Config::load(Some(&given)).unwrap();
+        let held = config.hold_to_own_file(folder.0.path(), Some(&given), Relaxing::ByOwnFile);
+        assert!(held.is_err(), "{held:?}");
         std::fs::remove_file(&own).unwrap();
         let given = folder.write("given.toml", "[review]\nunattended = true\n");
         assert!(

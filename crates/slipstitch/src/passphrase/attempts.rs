@@ -1,4 +1,4 @@
-//! How often a wrong passphrase was given. After a few, every further attempt has to wait, and longer each time.
+//! Counts wrong passphrases. After a few, further attempts are refused for a while, longer each time.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -13,9 +13,9 @@ use crate::private_files;
 /// The file in the state folder: the number of wrong passphrases, and the time of the last in milliseconds since 1970.
 pub const FILE: &str = "review.attempts";
 
-/// How many attempts need not wait.
+/// The number of wrong passphrases before attempts are refused.
 pub(super) const FREE: u32 = 5;
-/// How long the first attempt after those has to wait; each further one twice as long.
+/// How long attempts are refused at first; doubles with each further wrong one.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 

@@ -76,7 +76,7 @@ impl Check {
 /// What the settings decide about a call.
 struct JudgedCall {
     verdict: &'static str,
-    /// What the call would end with.
+    /// The status that the call would have.
     status: Status,
     /// Why, one reason each.
     reasons: Vec<String>,
@@ -116,7 +116,7 @@ struct Checked {
 }
 
 impl CommandOutput for Checked {
-    /// That of the call if it would not be applied.
+    /// The status of the call if it would fail; otherwise `Shown`.
     fn status(&self) -> Status {
         let failed = self.call.as_ref().map(|call| call.status).filter(|status| status.is_error());
         failed.unwrap_or(Status::Shown)

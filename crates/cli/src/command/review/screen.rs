@@ -14,7 +14,7 @@ use crate::output::CommandResult;
 
 /// How proposals are shown to whoever runs the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Face {
+pub(super) enum Display {
     /// In the full-screen view.
     Screen,
     /// Line by line, with questions.
@@ -23,13 +23,13 @@ pub(super) enum Face {
     List,
 }
 
-/// The view if someone reads the output and it is not for a program; line by line on a terminal that cannot move its cursor.
-pub(super) fn choose_face(global: &Global) -> Face {
+/// Full screen for a person, line by line on a terminal that cannot move its cursor, and a list for programs.
+pub(super) fn choose_display(global: &Global) -> Display {
     let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
     match !global.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        true if is_dumb => Face::Lines,
-        true => Face::Screen,
-        false => Face::List,
+        true if is_dumb => Display::Lines,
+        true => Display::Screen,
+        false => Display::List,
     }
 }
 

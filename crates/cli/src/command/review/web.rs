@@ -42,7 +42,7 @@ pub(in crate::command) fn serve_beside(workspace: Workspace) -> Result<(), Comma
 /// The name to record for whoever decides on the page. The page's address opens it, and an agent that starts the page reads
 /// the address; so starting it needs a terminal, or the page a passphrase.
 fn page_name(workspace: &Workspace) -> Result<String, CommandError> {
-    match (reviewer::has_terminal() || workspace.needs_passphrase(), workspace.config().review.unattended) {
+    match (reviewer::has_terminal() || workspace.has_passphrase(), workspace.config().review.unattended) {
         (true, _) => Ok("review page".into()),
         (false, true) => Ok("review page (unattended)".into()),
         (false, false) => Err(reviewer::needs_terminal("the review page can only be opened at a terminal")),

@@ -14,7 +14,7 @@ fn a_restricted_session_can_read_but_not_write() {
     rig.run(["call", "read_file", r#"{"path": "a.txt"}"#]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
     rig.run(["--session", "other"].into_iter().chain(CALL)).assert_done();
-    rig.run(["mode", "unrestricted"]).assert_failed(1, &["write access can only be accepted at a terminal"]);
+    rig.run(["mode", "unrestricted"]).assert_failed(1, &["write access can only be granted at a terminal"]);
     assert_eq!(rig.run(["mode"]).out, "restricted\n");
     rig.allow_unattended_review();
     rig.run(["mode", "unrestricted"]).assert_done();

@@ -1,7 +1,7 @@
 //! What each row of `scripts/bench` costs when its input is ten times as large: at most thirteen times as much.
 //!
-//! What the same command does for an input of one line is subtracted, or starting it would hide the growth. Edits are only
-//! tried, because whatever is written has steps: buffers grow by a factor of four, and longer texts take other paths in the
+//! What the same command does for an input of one line is subtracted, or starting it would hide the growth. Edits are dry
+//! runs, because the cost of writing grows in steps: buffers grow by a factor of four, and longer texts take other paths in the
 //! database. How reading and writing large files grows is shown by `crates/core/tests/it/large_files.rs`.
 
 use std::collections::HashMap;
@@ -119,7 +119,7 @@ fn files(bench: &Bench, count: usize) -> Vec<String> {
     arguments(&["patch", &bench.write_patch(count), "--dry-run"])
 }
 
-/// Writes a file in which the lines differ that `changes` says.
+/// Rewrites a file; `changes` selects the lines that differ.
 fn rewrite(bench: &Bench, count: usize, changes: fn(usize) -> bool) -> Vec<String> {
     let lines = code(count);
     bench.write("a.rs", &lines.concat());

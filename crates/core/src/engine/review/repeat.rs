@@ -28,8 +28,8 @@ const MAX_SHOWN_DIFF: usize = 4_000;
 pub(super) struct CallNote {
     /// A digest of the text that the decision left in the proposal's files; empty if it is not known.
     left: String,
-    /// Whether the caller has got the decision.
-    is_told: bool,
+    /// Whether the decision was reported to the caller.
+    is_reported: bool,
 }
 
 /// Stands for a digest that is not known.
@@ -40,12 +40,12 @@ impl CallNote {
         let mut parts = text.split(' ');
         let id = ProposalId::parse(parts.next()?)?;
         let left = parts.next().filter(|left| *left != UNKNOWN).unwrap_or_default().to_owned();
-        Some((id, Self { left, is_told: parts.next().is_some() }))
+        Some((id, Self { left, is_reported: parts.next().is_some() }))
     }
 
     fn text(&self, id: ProposalId) -> String {
         let left = if self.left.is_empty() { UNKNOWN } else { &self.left };
-        format!("{id} {left}{}", if self.is_told { " told" } else { "" })
+        format!("{id} {left}{}", if self.is_reported { " told" } else { "" })
     }
 }
 
@@ -104,7 +104,7 @@ impl Engine<'_> {
 
     /// Notes that the caller has got the decision on a proposal.
     pub fn decision_reported(&self, found: &StoredProposal) {
-        self.update_note(found, |note| note.is_told = true);
+        self.update_note(found, |note| note.is_reported = true);
     }
 
     /// A digest of the present text of a proposal's files. Nothing is derived from private text.
@@ -147,7 +147,7 @@ impl Engine<'_> {
     /// The decision for the same call, if it still is the answer.
     pub(super) fn repeat_decision(&self, found: &StoredProposal, note: &CallNote) -> Option<Report> {
         let is_as_left = || self.digest_files(found).is_some_and(|now| now == note.left);
-        if note.is_told && !is_as_left() {
+        if note.is_reported && !is_as_left() {
             self.forget_proposal(found);
             return None;
         }

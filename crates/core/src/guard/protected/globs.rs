@@ -30,7 +30,7 @@ struct Ending {
     last: usize,
     /// Where the `*` of the last name is.
     star: Option<usize>,
-    /// The last byte of every name that the last name matches, if there is only one.
+    /// The byte that every match of the last name ends with, if it is always the same.
     last_byte: Option<u8>,
 }
 
@@ -125,7 +125,7 @@ impl PathGlobs {
     }
 }
 
-/// A number that equal names have in common.
+/// A cheap hash of a name: equal names have equal keys.
 fn key(name: &str) -> u32 {
     let bytes = name.as_bytes();
     let [first, middle, last] = [0, bytes.len() / 2, bytes.len().saturating_sub(1)]
