@@ -28,6 +28,10 @@ const HOSTILE: &str = "<script>alert(1)</script>\u{202e}\"'";
 
 impl Page {
     fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    fn start_with(passphrase: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
@@ -36,6 +40,7 @@ impl Page {
         std::fs::write(root.join("<i>a.txt"), "one\n").unwrap();
         let open =
             Workspace::builder(&root).state_dir(folder.path().join("state")).agent(HOSTILE).open().unwrap();
+        open.set_passphrase(None, passphrase).unwrap();
         let edit =
             json!({"path": "<i>a.txt", "old_text": "one", "new_text": HOSTILE, "description": HOSTILE});
         assert_eq!(open.call("native", "edit_file", edit).report.code(), "pending_review");
@@ -82,6 +87,26 @@ impl Page {
         Browser { cookie: cookie.to_owned(), secret: secret.to_owned() }
     }
 
+    /// The page for the next browser.
+    fn for_next_browser(self) -> Self {
+        let next = self.urls.recv_timeout(Duration::from_secs(20)).unwrap();
+        let (_, token) = next.split_once("/?token=").unwrap();
+        Self { token: token.to_owned(), ..self }
+    }
+
+    /// Sends a form of the page as a browser does, and returns the status.
+    fn submit(&self, browser: &Browser, path: &str, fields: &str) -> String {
+        let origin = format!("http://{}", self.address);
+        let headers = [
+            ("Host", self.address.as_str()),
+            ("Cookie", browser.cookie.as_str()),
+            ("Origin", origin.as_str()),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ];
+        let body = format!("{fields}&secret={}", browser.secret);
+        status(&self.send(&format!("POST {path}"), &headers, &body)).to_owned()
+    }
+
     fn accept(&self, headers: &[(&str, &str)], secret: &str) -> String {
         let form = ("Content-Type", "application/x-www-form-urlencoded");
         let body = format!("action=accept&secret={secret}");
@@ -112,9 +137,7 @@ fn only_the_token_opens_the_page_and_only_once() {
     assert!(entered.contains("httponly") && entered.contains("samesite=strict"), "{entered}");
     assert!(!entered.contains(&page.token), "neither secret is the token: {entered}");
     assert_eq!(status(&page.send(&format!("GET /?token={}", page.token), &[host], "")), "401", "used");
-    let next = page.urls.recv_timeout(Duration::from_secs(20)).unwrap();
-    let (_, token) = next.split_once("/?token=").unwrap();
-    let page = Page { token: token.to_owned(), ..page };
+    let page = page.for_next_browser();
     let host = ("Host", page.address.as_str());
     let browser = page.enter();
     let (name, value) = browser.cookie.split_once('=').unwrap();
@@ -176,6 +199,24 @@ fn only_the_page_itself_can_decide() {
     assert!(page.is_unchanged());
     assert_eq!(status(&page.accept(&[host, cookie, origin], secret)), "303", "the page itself");
     assert!(!page.is_unchanged());
+}
+
+/// Whoever started the page may have opened it too, before the person who knows the passphrase.
+#[test]
+fn a_passphrase_counts_in_the_browser_where_it_was_entered_and_for_undo_too() {
+    let page = Page::start_with(Some("correct horse"));
+    let other = page.enter();
+    let page = page.for_next_browser();
+    let person = page.enter();
+    assert_eq!(page.submit(&person, "/review/p1", "action=accept"), "403", "locked");
+    assert_eq!(page.submit(&person, "/unlock", "passphrase=correct+horse&next=p1"), "303");
+    assert_eq!(page.submit(&other, "/review/p1", "action=accept"), "403", "still locked");
+    assert!(page.is_unchanged());
+    assert_eq!(page.submit(&person, "/review/p1", "action=accept"), "303");
+    assert_eq!(page.submit(&other, "/history/c1", "action=undo"), "409");
+    assert!(!page.is_unchanged());
+    assert_eq!(page.submit(&person, "/history/c1", "action=undo"), "303");
+    assert!(page.is_unchanged());
 }
 
 #[test]

@@ -44,7 +44,9 @@ impl Answer {
     pub fn rendered(dialect: &Dialect, tool: &Tool, call: &Value, report: Report) -> Self {
         let rendered = (dialect.render)(&RenderInput { dialect, tool, call, report: &report });
         // What a person decided may differ from what the call asked for, and dialects describe the latter.
-        let text = match report.is_decision() && rendered.payload.is_none() {
+        let is_payload =
+            || rendered.payload.is_some() && serde_json::from_str(&rendered.text).ok() == rendered.payload;
+        let text = match report.is_decision() && !is_payload() {
             true => plain_text(&report),
             false => rendered.text,
         };

@@ -570,3 +570,40 @@ fn another_session_does_not_get_the_decision() {
     let other = rig.engine().session("other").call(request, &mut Auto).report;
     assert_eq!(other.code(), "pending_review");
 }
+
+/// Tools that describe what a call asked for would say nothing about a decision, or something that is not true.
+#[test]
+fn every_dialect_says_what_was_decided() {
+    let replace = json!({"file_path": "a", "old_string": "one", "new_string": "1"});
+    for (dialect, tool, arguments) in [
+        ("gemini", "replace", replace.clone()),
+        ("claude", "Edit", replace.clone()),
+        (
+            "phoenix",
+            "patch",
+            json!({"path": "a", "patches": [{"operation": "replace", "oldText": "one", "newText": "1"}]}),
+        ),
+        ("nexus3", "edit_file", json!({"path": "a", "old_string": "one", "new_string": "1"})),
+        ("agent-q", "edit_file", json!({"path": "a", "old_str": "one", "new_str": "1"})),
+        ("copilot", "replace_string_in_file", json!({"filePath": "a", "oldString": "one", "newString": "1"})),
+        (
+            "codex",
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** End Patch\n"}),
+        ),
+    ] {
+        let mut rig = Rig::with("one\n");
+        let rule = Rule::new(Conditions::default(), ConsentRule::Ask, None, "rule 1 in config.toml".into());
+        rig.policy.rules.user.push(rule.unwrap());
+        let call = || {
+            let request =
+                Request { dialect: dialect.into(), tool: tool.into(), arguments: arguments.clone() };
+            rig.engine().call(request, &mut Auto)
+        };
+        let first = call();
+        let Some(id) = first.report.proposal else { panic!("{dialect}: {}", first.text) };
+        assert_eq!(rig.engine().decide(id, "ada", &edited(1, "EDITED\n")).status(), Status::Applied);
+        let again = call();
+        assert!(again.text.contains("edited") && again.text.contains("EDITED"), "{dialect}: {}", again.text);
+    }
+}
