@@ -92,6 +92,10 @@ impl Rig {
     }
 
     pub(crate) fn edit(&self, name: &str, old: &str, new: &str) -> Answer {
+        if self.processes == Processes::Searched {
+            // The list of processes is used for half a second.
+            std::thread::sleep(Duration::from_millis(500));
+        }
         self.open().call("agent-q", "edit_file", json!({"path": name, "old_str": old, "new_str": new}))
     }
 

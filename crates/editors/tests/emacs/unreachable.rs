@@ -189,7 +189,7 @@ fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
     let answer = rig.edit("a.txt", "two", "three");
     assert!(answer.report.is_success(), "{}", answer.text);
     let warning =
-        "has no server that could be asked; if it has `a.txt` open, its buffer may have unsaved changes";
+        "has no server, so it could not be asked; if it has `a.txt` open, its buffer may have unsaved changes";
     assert!(answer.text.contains(warning), "{}", answer.text);
     let statuses = rig.emacs().servers();
     let here = root.display().to_string();
