@@ -188,8 +188,7 @@ fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
     let _here = rig.emacs_that_cannot_be_asked(&root, "a.txt");
     let answer = rig.edit("a.txt", "two", "three");
     assert!(answer.report.is_success(), "{}", answer.text);
-    let warning =
-        "has no server, so it could not be asked; if it has `a.txt` open, its buffer may have unsaved changes";
+    let warning = "has no server, so it could not be asked; if it has `a.txt` open, its buffer may have unsaved changes";
     assert!(answer.text.contains(warning), "{}", answer.text);
     let statuses = rig.emacs().servers();
     let here = root.display().to_string();
