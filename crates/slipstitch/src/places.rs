@@ -162,6 +162,7 @@ impl<'a> Survey<'a> {
             true => vec![self.find_git(None)],
             false => own.iter().map(|repository| self.find_git(Some(repository))).collect(),
         };
+        git.extend(self.places.git.repository().map(|named| self.find_git(Some(named))));
         // A repository next to the folder, or next to one above it, may run or obey what is there.
         let neighbours = self.neighbours.find(folder);
         for repository in &neighbours.repositories {

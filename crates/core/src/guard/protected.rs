@@ -637,6 +637,14 @@ mod tests {
     #[case(".rhosts", "credentials")]
     #[case("slipstitch.toml", "Slipstitch's settings")]
     #[case("SLIPSTITCH.TOML.", "Slipstitch's settings")]
+    #[case(".config/Cursor/User/settings.json", "editor configuration")]
+    #[case("Library/Application Support/Code/User/mcp.json", "editor configuration")]
+    #[case(".gitpod.yml", "editor configuration")]
+    #[case(".github/copilot/settings.json", "agent configuration")]
+    #[case(".claude-plugin/plugin.json", "agent configuration")]
+    #[case(".pi/settings.json", "agent configuration")]
+    #[case(".Renviron", "a startup file")]
+    #[case(".local/share/systemd/user/x.service", "a startup file")]
     fn protects(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");
@@ -655,6 +663,8 @@ mod tests {
     #[case("justfile")]
     #[case("Cargo.toml")]
     #[case("lefthook.md")]
+    #[case("code/user/settings.json")]
+    #[case("src/forge/mod.rs")]
     fn does_not_protect(#[case] name: &str) {
         assert_eq!(Protected::default().find(&path(name), &path(name)), None, "{name}");
     }

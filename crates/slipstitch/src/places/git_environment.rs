@@ -1,17 +1,37 @@
-//! What the environment says about Git's configuration: where its files are, and settings in variables.
+//! What the environment says about Git: where its configuration is, settings and commands in variables, and the repository.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::command_words::CommandWords;
+use crate::git::Repository;
 use crate::git::config::Setting;
 
 /// How many settings are read from variables.
 const MAX_SETTINGS: usize = 1_000;
 /// How much of the list of users is read.
 const MAX_USERS_BYTES: u64 = 1 << 20;
+
+/// Variables with a command or a folder of commands, and the settings that they replace.
+const COMMAND_VARIABLES: &[(&str, &str)] = &[
+    ("GIT_EDITOR", "core.editor"),
+    ("VISUAL", "core.editor"),
+    ("EDITOR", "core.editor"),
+    ("GIT_SEQUENCE_EDITOR", "sequence.editor"),
+    ("GIT_PAGER", "core.pager"),
+    ("PAGER", "core.pager"),
+    ("GIT_SSH_COMMAND", "core.sshCommand"),
+    ("GIT_SSH", "core.sshCommand"),
+    ("GIT_PROXY_COMMAND", "core.gitProxy"),
+    ("GIT_ASKPASS", "core.askPass"),
+    ("SSH_ASKPASS", "core.askPass"),
+    ("GIT_EXTERNAL_DIFF", "diff.external"),
+    ("GIT_TEMPLATE_DIR", "init.templateDir"),
+    // Git looks for its commands there; they run like hooks.
+    ("GIT_EXEC_PATH", "core.hooksPath"),
+];
 
 /// Looks up an environment variable.
 type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -31,7 +51,8 @@ pub(super) fn user_files(variables: Variables<'_>) -> Vec<PathBuf> {
     files
 }
 
-/// The settings in `GIT_CONFIG_COUNT` with its keys and values, and in `GIT_CONFIG_PARAMETERS`, which `git -c` sets.
+/// The settings in `GIT_CONFIG_COUNT` with its keys and values, in `GIT_CONFIG_PARAMETERS`, which `git -c` sets, and in
+/// variables of their own.
 pub(super) fn settings(variables: Variables<'_>) -> Vec<Setting> {
     let variable = |name: &str| variables(name)?.into_string().ok();
     let count = variable("GIT_CONFIG_COUNT").and_then(|count| count.trim().parse().ok()).unwrap_or(0);
@@ -44,7 +65,27 @@ pub(super) fn settings(variables: Variables<'_>) -> Vec<Setting> {
     let parameters = variable("GIT_CONFIG_PARAMETERS").unwrap_or_default();
     let parameters = CommandWords::parse(&parameters).words;
     let given = parameters.iter().filter_map(|word| word.split_once('=')).filter_map(|(k, v)| setting(k, v));
-    counted.chain(given).collect()
+    let commands = COMMAND_VARIABLES.iter().filter_map(|(name, key)| setting(key, &variable(name)?));
+    let work_tree = work_tree(variables).and_then(|folder| setting("core.worktree", folder.to_str()?));
+    counted.chain(given).chain(commands).chain(work_tree).filter(|one| !one.value.is_empty()).collect()
+}
+
+/// The repository that `GIT_DIR` names, whatever folder Git runs in.
+pub(super) fn repository(variables: Variables<'_>) -> Option<Repository> {
+    let own = folder("GIT_DIR", variables)?;
+    let work_tree = work_tree(variables).or_else(|| std::env::current_dir().ok())?;
+    let common = folder("GIT_COMMON_DIR", variables);
+    Some(Repository::with_folders(work_tree, own, common))
+}
+
+fn work_tree(variables: Variables<'_>) -> Option<PathBuf> {
+    folder("GIT_WORK_TREE", variables)
+}
+
+/// The folder that a variable names, as an absolute path.
+fn folder(name: &str, variables: Variables<'_>) -> Option<PathBuf> {
+    let value = variables(name).filter(|value| !value.is_empty())?;
+    std::path::absolute(Path::new(&value)).ok()
 }
 
 /// A setting by its name, such as `core.hooksPath` or `filter.x.clean`.
@@ -106,6 +147,25 @@ mod tests {
             assert!(found.contains(&wanted), "{wanted:?} in {found:?}");
         }
         assert_eq!(settings(&|_| None), []);
+    }
+
+    #[test]
+    fn commands_in_variables_are_settings_too() {
+        let variables = |name: &str| match name {
+            "GIT_SSH_COMMAND" => Some(OsString::from("tools/ssh.sh -x")),
+            "GIT_EXEC_PATH" => Some("/exec".into()),
+            "GIT_WORK_TREE" => Some("/tree".into()),
+            "EDITOR" => Some("".into()),
+            _ => None,
+        };
+        let found: Vec<_> =
+            settings(&variables).into_iter().map(|one| (one.section, one.key, one.value)).collect();
+        let expected = [
+            ("core", "sshcommand", "tools/ssh.sh -x"),
+            ("core", "hookspath", "/exec"),
+            ("core", "worktree", "/tree"),
+        ];
+        assert_eq!(found, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     }
 
     #[test]

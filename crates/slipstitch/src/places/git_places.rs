@@ -33,6 +33,8 @@ pub(super) struct GitPlaces {
     user_files: Vec<PathBuf>,
     /// The settings that environment variables make.
     environment: Vec<Setting>,
+    /// The repository that they name.
+    repository: Option<Repository>,
     /// By repository; `None` for a path that is in no repository.
     known: Mutex<HashMap<Option<RepositoryKey>, ConfiguredPlaces>>,
 }
@@ -47,13 +49,26 @@ pub(super) fn repository_key(repository: &Repository) -> RepositoryKey {
 impl Default for GitPlaces {
     fn default() -> Self {
         let variable = |name: &str| std::env::var_os(name);
-        Self::new(git_environment::user_files(&variable), git_environment::settings(&variable))
+        Self {
+            repository: git_environment::repository(&variable),
+            ..Self::new(git_environment::user_files(&variable), git_environment::settings(&variable))
+        }
     }
 }
 
 impl GitPlaces {
     pub(super) fn new(user_files: Vec<PathBuf>, environment: Vec<Setting>) -> Self {
-        Self { user_files, environment, known: Mutex::default() }
+        Self { user_files, environment, repository: None, known: Mutex::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_repository(self, repository: Repository) -> Self {
+        Self { repository: Some(repository), ..self }
+    }
+
+    /// The repository that the environment names.
+    pub(super) fn repository(&self) -> Option<&Repository> {
+        self.repository.as_ref()
     }
 
     /// What a repository protects. Without a repository, the user's configuration still applies: it points to the same
@@ -227,7 +242,7 @@ impl ConfiguredPlaces {
             ("core", "hookspath") | ("init", "templatedir") => {
                 self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
-            (section, key) if names_command(section, key) => {
+            (section, key) if names_command(section, key) || is_transport_command(section, key, value) => {
                 let value = value.trim_start();
                 let is_shell_command = section != "alias" || value.starts_with('!');
                 let shell_command = as_shell_command(section, key, value);
@@ -285,6 +300,11 @@ fn names_command(section: &str, key: &str) -> bool {
             | ("submodule", "update")
             | ("hook", "command")
     )
+}
+
+/// Whether a URL is a command: `ext::tools/connect.sh %S`.
+fn is_transport_command(section: &str, key: &str, value: &str) -> bool {
+    matches!((section, key), ("remote", "url" | "pushurl")) && value.starts_with("ext::")
 }
 
 /// What Git hands to a shell for a setting.

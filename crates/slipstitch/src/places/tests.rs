@@ -367,3 +367,30 @@ fn files_of_one_call_are_judged_alike_whether_they_share_folders_or_not() {
     assert_eq!(together[1], Some(PlaceKind::GitCommand));
     assert_eq!(together[4], Some(PlaceKind::GitRepository));
 }
+
+#[test]
+fn the_repository_that_the_environment_names_is_protected_with_what_it_runs() {
+    let mut home = Home::new();
+    let store = home.root.join("store");
+    fs::create_dir(&store).unwrap();
+    fs::write(store.join("config"), "[core]\n\thooksPath = hooks\n\tfsmonitor = ./watch.sh\n").unwrap();
+    assert_eq!((home.find("store/config"), home.find("hooks/pre-commit")), (None, None));
+    let named = Repository::with_folders(home.root.clone(), store, None);
+    home.places.git = GitPlaces::new(Vec::new(), Vec::new()).with_repository(named);
+    assert_eq!(home.find("store/config"), Some(PlaceKind::GitRepository));
+    assert_eq!(home.find("hooks/pre-commit"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("watch.sh"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("other.sh"), None);
+}
+
+#[test]
+fn the_command_in_an_ext_url_is_protected() {
+    let home = Home::new();
+    init(
+        &home,
+        ".git",
+        "[remote \"o\"]\n\turl = \"ext::./connect.sh %S\"\n[remote \"p\"]\n\turl = ../other.sh\n",
+    );
+    assert_eq!(home.find("connect.sh"), Some(PlaceKind::GitCommand));
+    assert_eq!(home.find("other.sh"), None);
+}

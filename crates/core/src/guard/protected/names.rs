@@ -65,6 +65,9 @@ pub(super) const GROUPS: &[Group] = &[
             "**/.config/nvim", ".emacs", ".emacs.el", ".emacs.d", ".spacemacs", ".spacemacs.d", ".doom.d",
             "**/.config/doom", ".dir-locals.el", ".dir-locals-2.el", "**/.config/emacs", ".helix", "**/.config/helix",
             "**/.config/kak", "**/.config/micro", "**/.config/sublime-text", ".nanorc", "**/.config/lapce-stable",
+            "**/.config/cursor", "**/.config/windsurf", "**/application support/code", "**/application support/cursor",
+            "**/appdata/roaming/code", "**/appdata/roaming/cursor", "*.sublime-project", ".gitpod.yml", ".gitpod.yaml",
+            ".replit", ".stackblitzrc", ".idx",
         ],
     },
     Group {
@@ -80,7 +83,9 @@ pub(super) const GROUPS: &[Group] = &[
             ".aider.conf.yml", ".aider.conf.yaml", ".openhands", ".augment", ".trae", ".factory",
             "mcp.json", ".agents", ".agent", "**/.clinerules/hooks", ".roomodes", ".kilocodemodes", ".goose", ".rovodev",
             ".iflow", ".codebuddy", ".qoder", ".qodo", ".zencoder", ".tabnine", ".antigravity", ".grok", ".kimi", ".vibe",
-            ".lmstudio", "**/.github/hooks", "**/.github/agents",
+            ".lmstudio", "**/.github/hooks", "**/.github/agents", "**/.github/copilot", ".claude-plugin", ".pi", ".mcp",
+            ".letta", ".hermes", ".devin", ".mux", ".forge", ".nanocoder", ".plandex", ".cody", "**/.config/cagent",
+            "**/.local/share/opencode", "**/.local/share/crush",
         ],
     },
     Group {
@@ -101,7 +106,10 @@ pub(super) const GROUPS: &[Group] = &[
             ".forward", ".procmailrc", ".mailcap", ".bash_completion", ".bashrc.d", ".profile.d", ".oh-my-zsh", ".zsh",
             "**/.config/bash", "**/.config/zsh", ".direnvrc", ".envrc.*", "**/.config/starship.toml", ".wezterm.lua",
             "**/.config/wezterm", "**/.config/kitty", "**/.config/alacritty", "**/.config/ghostty", "**/.local/bin",
-            "**/.julia/config", ".perldb",
+            "**/.julia/config", ".perldb", ".renviron", ".ipython", ".jupyter", "**/.config/jupyter", ".xresources",
+            ".xbindkeysrc", "**/.config/openbox", "**/.config/awesome", "**/.config/bspwm", "**/.config/sxhkd",
+            "**/.config/qtile", "**/.config/river", "**/.config/niri", "**/.config/waybar", "**/.config/polybar",
+            "**/.config/plasma-workspace", "**/.local/share/systemd",
         ],
     },
     Group {
