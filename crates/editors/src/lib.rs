@@ -14,5 +14,5 @@ mod synced;
 
 pub use emacs::{Emacs, ServerState, ServerStatus};
 pub use locations::{Processes, ServerLocations};
-pub use protocol::finish_reloads;
+pub use protocol::{abandon_reloads, finish_reloads};
 pub use synced::Synced;

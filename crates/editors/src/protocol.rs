@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -86,9 +87,21 @@ pub(crate) fn evaluate_later(server: &Server, expression: &str, deadline: Instan
 /// Waits until the servers that did not answer in time have reloaded their buffers, but no longer than `limit`. For a process
 /// that is about to end: a server evaluates nothing for a client that is gone.
 pub fn finish_reloads(limit: Duration) {
-    let result = ANSWERED.wait_timeout_while(waiting(), limit, |waiting| *waiting > 0);
+    let is_unfinished = |waiting: &mut usize| *waiting > 0 && !ABANDONED.load(Ordering::Acquire);
+    let result = ANSWERED.wait_timeout_while(waiting(), limit, is_unfinished);
     drop(result.unwrap_or_else(PoisonError::into_inner));
 }
+
+/// Ends [`finish_reloads`], now or later: the process was asked to end at once.
+pub fn abandon_reloads() {
+    let waiting = waiting();
+    ABANDONED.store(true, Ordering::Release);
+    drop(waiting);
+    ANSWERED.notify_all();
+}
+
+/// Whether nobody waits for reloads any more.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
 
 /// How many threads wait for servers that did not answer in time.
 static WAITING: Mutex<usize> = Mutex::new(0);
@@ -262,6 +275,21 @@ mod tests {
             waiting.push(stream);
         }
         assert_eq!(evaluate(&server, "t", soon()), Err(AskError::Silent));
+    }
+
+    #[test]
+    fn a_process_that_is_asked_to_end_does_not_wait_for_a_busy_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        evaluate_later(&on_socket(path), "t", soon()).unwrap();
+        let start = Instant::now();
+        let wait = thread::spawn(|| finish_reloads(Duration::from_secs(60)));
+        thread::sleep(Duration::from_millis(30));
+        assert!(!wait.is_finished(), "otherwise it waits");
+        abandon_reloads();
+        wait.join().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use slipstitch_platform::process::{ThreadStatistics, process_cpu_time, thread_cp
 use tokio_util::sync::CancellationToken;
 
 /// How long a call may go on when the server stops, unless it is already writing.
-const STOP_GRACE: Duration = Duration::from_millis(100);
+pub(crate) const STOP_GRACE: Duration = Duration::from_millis(100);
 
 /// How much a call may compute once the input has ended. A script that pipes its requests wants the answers, so calls that
 /// were read are not dropped at once.

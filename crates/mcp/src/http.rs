@@ -135,6 +135,7 @@ pub async fn serve_http_until(
         return Err(ServeError::Unprotected(http.address));
     }
     let server = ServerState::new(options, Clients::Many)?;
+    runtime::interrupt_after_stop(&server);
     let table = SessionTable::new().map_err(ServeError::Start)?;
     let listen_error = |source| ServeError::Listen { address: http.address, source };
     let listener = TcpListener::bind(http.address).await.map_err(listen_error)?;

@@ -68,9 +68,9 @@ impl Options {
         folders: &[PathBuf],
         session: &str,
         agent: Option<&str>,
-        cancel: CancelToken,
+        interrupt: CancelToken,
     ) -> Result<Workspace, OpenError> {
-        let builder = roots::workspace_builder(folders).session(session).mode(self.mode).cancel(cancel);
+        let builder = roots::workspace_builder(folders).session(session).mode(self.mode).interrupt(interrupt);
         let mut builder = builder.overrides(&self.overrides);
         if let Some(agent) = self.agent.as_deref().or(agent) {
             builder = builder.agent(agent);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use slipstitch_platform::stop_signal;
 use tokio_util::sync::CancellationToken;
 
+use crate::engine_thread::STOP_GRACE;
 use crate::error::ServeError;
 use crate::server_state::ServerState;
 
@@ -30,7 +31,21 @@ pub(crate) fn run<T>(serve: impl Future<Output = Result<T, ServeError>>) -> Resu
 /// Cancels `stop` when the system asks the process to stop.
 pub(crate) fn cancel_on_signal(stop: &CancellationToken) -> Result<(), ServeError> {
     let stop = stop.clone();
-    stop_signal::on_stop(move || stop.cancel()).map_err(ServeError::Start)
+    let end = move || {
+        stop.cancel();
+        slipstitch::editors::abandon_reloads();
+    };
+    stop_signal::on_stop(end).map_err(ServeError::Start)
+}
+
+/// Ends all waits for other processes soon after the server was asked to stop.
+pub(crate) fn interrupt_after_stop(server: &Arc<ServerState>) {
+    let server = server.clone();
+    tokio::spawn(async move {
+        server.stopping.cancelled().await;
+        tokio::time::sleep(STOP_GRACE).await;
+        server.interrupt.cancel();
+    });
 }
 
 /// Waits for the calls in flight: those that are being written are finished and recorded, the others are abandoned soon.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use slipstitch::Workspace;
+use slipstitch::core::cancel::CancelToken;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -42,6 +43,8 @@ pub(crate) struct ServerState {
     pub(crate) listeners: Semaphore,
     /// The server is stopping: calls that have not started are refused.
     pub(crate) stopping: CancellationToken,
+    /// Cancelled soon after that: from then on, nothing waits for other processes.
+    pub(crate) interrupt: CancelToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
     pub(crate) closing: CancellationToken,
     /// Calls in flight, and the engine's work.
@@ -62,6 +65,7 @@ impl ServerState {
             listeners: Semaphore::new(MAX_LISTENERS),
             closing: stopping.child_token(),
             stopping,
+            interrupt: CancelToken::default(),
             tasks: TaskTracker::new(),
             options,
         }))

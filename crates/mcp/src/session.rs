@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use slipstitch::Workspace;
-use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
@@ -140,11 +139,11 @@ impl Session {
         let (folders, origin) =
             root_folders(server, caller).await.map_err(|error| open_failure(&error.into()))?;
         let (options, name, agent) = (server.options.clone(), self.name.clone(), caller.agent.clone());
-        let (cancel, thread) = (CancelToken::default(), EngineThread::default());
-        let (token, own_thread) = (cancel.clone(), thread.clone());
+        let thread = EngineThread::default();
+        let (interrupt, own_thread) = (server.interrupt.clone(), thread.clone());
         let open = move || {
             own_thread.start();
-            options.open_workspace(&folders, &name, agent.as_deref(), token)
+            options.open_workspace(&folders, &name, agent.as_deref(), interrupt)
         };
         // Interrupted changes are recovered first, which may take long. The thread stops soon after it is cancelled, and a
         // process that ends takes it along: the next start goes on, as after any kill. So nobody has to wait for it.
@@ -153,7 +152,7 @@ impl Session {
             biased;
             opened = &mut opening => opened,
             () = thread.had_enough(&server.stopping, &server.closing) => {
-                cancel.cancel();
+                server.interrupt.cancel();
                 return Err(stopping_report());
             }
         };

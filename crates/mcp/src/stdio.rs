@@ -16,6 +16,7 @@ pub fn serve_stdio(options: Options) -> Result<(), ServeError> {
         let server = Server::new(options)?;
         let state = server.state().clone();
         runtime::cancel_on_signal(&state.stopping)?;
+        runtime::interrupt_after_stop(&state);
         let (reader, writer) = rmcp::transport::io::stdio_pipes();
         let transport = server.transport(reader, writer);
         match server.serve(transport).await {

@@ -107,8 +107,8 @@ pub struct DiskWorkspace {
     hard_links: HardLinks,
     named_temps: bool,
     displaced_check: DisplacedCheck,
-    /// Stops the recovery of interrupted changes.
-    cancel: Option<CancelToken>,
+    /// Cancelled when the process is to end.
+    interrupt: Option<CancelToken>,
 }
 
 /// Why a folder cannot be used as a root.
@@ -165,7 +165,7 @@ impl DiskWorkspace {
             hard_links: HardLinks::default(),
             named_temps: false,
             displaced_check: DisplacedCheck::On,
-            cancel: None,
+            interrupt: None,
         };
         #[cfg(feature = "rig")]
         if protections::are_disabled() {
@@ -195,10 +195,11 @@ impl DiskWorkspace {
         self.cleanup.sweep(&self.roots, &self.backups.path)
     }
 
-    /// Sets a token that stops the recovery of an interrupted change, also in the middle of a file. The next start goes
-    /// on with it.
-    pub fn with_cancel(mut self, cancel: Option<CancelToken>) -> Self {
-        self.cancel = cancel;
+    /// Sets a token that is cancelled when the process is to end. It stops the recovery of an interrupted change, also in the
+    /// middle of a file; the next start goes on with it. And from then on, nothing waits for locks of other processes.
+    pub fn with_interrupt(mut self, interrupt: Option<CancelToken>) -> Self {
+        self.locks.set_interrupt(interrupt.clone());
+        self.interrupt = interrupt;
         self
     }
 

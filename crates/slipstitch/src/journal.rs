@@ -16,6 +16,7 @@ mod last_text;
 mod leftover_log;
 mod lifecycle;
 mod log;
+mod patience;
 mod private;
 mod proposal;
 mod query;
@@ -37,6 +38,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{
@@ -58,6 +60,7 @@ pub use forget::{ForgetError, ForgetSelection, Forgotten};
 pub use gc::{Collected, Retention};
 use leftover_log::OpenMark;
 use log::Log;
+use patience::Patience;
 pub use private::PrivateFiles;
 use private::PrivateTexts;
 use shown::ShownTo;
@@ -72,6 +75,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct SqliteJournal {
     connection: Mutex<Connection>,
+    patience: Patience,
     log: Log,
     /// Whether SQLite itself flushes every commit, because the database has no log.
     has_log: bool,
@@ -121,16 +125,17 @@ impl SqliteJournal {
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection =
             Connection::open_with_flags(&real, flags).map_err(|error| failed(error.to_string()))?;
-        let log = Log::of(state_dir);
         let has_log = schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
             schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
             error => {
                 failed(format!("`{}` {error}; move the file away to start a new journal", path.display()))
             }
         })?;
+        let patience = Patience::install(&mut connection).map_err(|error| failed(error.to_string()))?;
         Ok(Self {
             connection: Mutex::new(connection),
-            log,
+            patience,
+            log: Log::of(state_dir),
             has_log,
             state_dir: state_dir.into(),
             _open: open,
@@ -180,6 +185,13 @@ impl SqliteJournal {
         self
     }
 
+    /// Sets a token that is cancelled when the process is to end. From then on, nothing waits for another process that has
+    /// locked the journal.
+    pub fn with_interrupt(self, interrupt: Option<CancelToken>) -> Self {
+        self.patience.set_interrupt(interrupt);
+        self
+    }
+
     /// Runs `work` in a transaction. What it writes survives a power cut.
     fn transact<T>(
         &self,
@@ -210,7 +222,7 @@ impl SqliteJournal {
             transaction.commit()?;
             Ok(result)
         };
-        run().map_err(|error: DbError| error.during(action))
+        run().map_err(|error: DbError| self.failure(error, action))
     }
 
     /// Runs a single query, which needs no transaction.
@@ -220,7 +232,36 @@ impl SqliteJournal {
         work: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, JournalError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&connection).map_err(|error| error.during(action))
+        work(&connection).map_err(|error| self.failure(error, action))
+    }
+
+    /// The error for callers.
+    fn failure(&self, error: DbError, action: &'static str) -> JournalError {
+        match error {
+            DbError::Sqlite(busy) if schema::is_busy(&busy) && self.patience.is_interrupted() => {
+                JournalError::new(action, "the process was asked to end while another one had locked it")
+            }
+            error => error.during(action),
+        }
+    }
+
+    /// Runs `work` in a transaction, if the call is not cancelled before it can start: other processes are waited for only
+    /// until then. From then on, the call cannot be cancelled.
+    fn transact_unless_cancelled<T>(
+        &self,
+        action: &'static str,
+        cancel: &CancelToken,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
+    ) -> Result<Option<T>, JournalError> {
+        let result = self.patience.for_call(cancel, || {
+            self.transact(action, TransactionBehavior::Immediate, |connection| {
+                if cancel.begin_writing() { work(connection).map(Some) } else { Ok(None) }
+            })
+        });
+        match result {
+            Err(_) if cancel.is_cancelled() => Ok(None),
+            result => result,
+        }
     }
 }
 
@@ -236,11 +277,17 @@ fn create_private(path: &Path) -> io::Result<()> {
 }
 
 impl Journal for SqliteJournal {
-    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
-        let id = self.transact("record a change", TransactionBehavior::Immediate, |transaction| {
+    fn begin_unless_cancelled(
+        &self,
+        record: &Record,
+        cancel: &CancelToken,
+    ) -> Result<Option<ChangeId>, JournalError> {
+        let id = self.transact_unless_cancelled("record a change", cancel, |transaction| {
             insert::insert_change(transaction, &self.root, now(), record)
         })?;
-        self.private_texts.keep(id, &record.files);
+        if let Some(id) = id {
+            self.private_texts.keep(id, &record.files);
+        }
         Ok(id)
     }
 
@@ -386,8 +433,12 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
-        self.transact("store a proposal", TransactionBehavior::Immediate, |transaction| {
+    fn propose_unless_cancelled(
+        &self,
+        proposal: &Proposal,
+        cancel: &CancelToken,
+    ) -> Result<Option<ProposalId>, JournalError> {
+        self.transact_unless_cancelled("store a proposal", cancel, |transaction| {
             proposal::check_space(
                 transaction,
                 &self.root,
@@ -576,11 +627,11 @@ mod tests {
     fn a_locked_journal_is_reported_with_the_next_step() {
         let folder = tempfile::tempdir().unwrap();
         let journal = SqliteJournal::open(folder.path(), "/").unwrap();
-        journal.connection.lock().unwrap().busy_timeout(Duration::from_millis(20)).unwrap();
         let mut other = Connection::open(folder.path().join(FILE)).unwrap();
         let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
         let memory = [("name".to_owned(), "text".to_owned())];
-        let error = journal.remember("s", &memory).unwrap_err().to_string();
+        let remember = || journal.remember("s", &memory);
+        let error = journal.patience.at_most(Duration::from_millis(20), remember).unwrap_err().to_string();
         assert!(error.contains("another process has locked it"), "{error}");
         assert!(error.contains("then try again") && !error.contains("database is locked"), "{error}");
         drop(held);

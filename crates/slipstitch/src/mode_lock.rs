@@ -1,19 +1,28 @@
 //! The lock that orders tool calls and mode changes of a session: a mode change waits until no call is in
 //! flight, and calls that arrive meanwhile wait for it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_platform::info;
 use slipstitch_platform::private::owner_only;
 
 use crate::private_files;
 
+/// The first pause between two attempts; it doubles up to [`MAX_PAUSE`].
+const INITIAL_PAUSE: Duration = Duration::from_micros(200);
+const MAX_PAUSE: Duration = Duration::from_millis(10);
+
 /// The lock of one session in one root, shared by processes.
 #[derive(Debug)]
 pub(crate) struct ModeLock {
     file: PathBuf,
+    /// Cancelled when the process is to end.
+    pub(crate) interrupt: Option<CancelToken>,
 }
 
 /// A held lock; dropping it releases the lock.
@@ -21,36 +30,84 @@ pub(crate) struct ModeLock {
 pub(crate) struct ModeGuard(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
 
 impl ModeLock {
-    pub(crate) fn new(locks: &Path, root: &str, session: &str) -> Self {
+    pub(crate) fn new(locks: &Path, root: &str, session: &str, interrupt: Option<CancelToken>) -> Self {
         let mut name = blake3::Hasher::new();
         for part in [root, "\0", session] {
             name.update(part.as_bytes());
         }
-        Self { file: locks.join(format!("mode-{}", name.finalize().to_hex())) }
+        Self { file: locks.join(format!("mode-{}", name.finalize().to_hex())), interrupt }
     }
 
-    /// Locks for a call; several calls can hold the lock at once.
-    pub(crate) fn lock_for_call(&self) -> io::Result<ModeGuard> {
-        self.lock_with(File::lock_shared)
+    /// Locks for a call, unless that is cancelled meanwhile; several calls can hold the lock at once.
+    pub(crate) fn lock_for_call(&self, cancel: &CancelToken) -> io::Result<ModeGuard> {
+        self.lock_with(File::try_lock_shared, Some(cancel))
     }
 
     /// Locks for a mode change, exclusively.
     pub(crate) fn lock_for_change(&self) -> io::Result<ModeGuard> {
-        self.lock_with(File::lock)
+        self.lock_with(File::try_lock, None)
     }
 
-    fn lock_with(&self, lock: fn(&File) -> io::Result<()>) -> io::Result<ModeGuard> {
+    /// Waits for the lock. It is tried again and again, because a thread that the system lets wait for it could not be
+    /// stopped.
+    fn lock_with(
+        &self,
+        try_lock: fn(&File) -> Result<(), TryLockError>,
+        cancel: Option<&CancelToken>,
+    ) -> io::Result<ModeGuard> {
+        let mut pause = INITIAL_PAUSE;
+        let mut file = self.open()?;
         loop {
-            let file = self.open()?;
-            lock(&file)?;
-            // A sweep may have removed the file between opening and locking.
-            if info::of(&file)?.links > 0 {
-                return Ok(ModeGuard(file));
+            match try_lock(&file) {
+                Ok(()) if info::of(&file)?.links > 0 => return Ok(ModeGuard(file)),
+                // A sweep removed the file between opening and locking.
+                Ok(()) => file = self.open()?,
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {
+                    if self.interrupt.iter().chain(cancel).any(CancelToken::is_cancelled) {
+                        let reason = "a mode change or a call of the same session was still running in another process";
+                        return Err(io::Error::other(reason));
+                    }
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(MAX_PAUSE);
+                }
             }
         }
     }
 
     fn open(&self) -> io::Result<File> {
         private_files::open(&self.file, owner_only(OpenOptions::new().create(true).read(true).append(true)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_wait_ends_when_its_call_is_cancelled_and_with_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let (call, interrupt) = (CancelToken::default(), CancelToken::default());
+        let lock = ModeLock::new(folder.path(), "/", "s", Some(interrupt.clone()));
+        let shared = [(); 2].map(|()| lock.lock_for_call(&call).unwrap());
+        thread::scope(|scope| {
+            let change = scope.spawn(|| lock.lock_for_change());
+            thread::sleep(Duration::from_millis(20));
+            drop(shared);
+            let change = change.join().unwrap().unwrap();
+            let waiting = scope.spawn(|| lock.lock_for_call(&call));
+            thread::sleep(Duration::from_millis(20));
+            call.cancel();
+            assert!(waiting.join().unwrap().is_err());
+            let waiting = scope.spawn(|| lock.lock_for_change());
+            thread::sleep(Duration::from_millis(20));
+            let start = Instant::now();
+            interrupt.cancel();
+            assert!(waiting.join().unwrap().is_err());
+            assert!(start.elapsed() < Duration::from_secs(5));
+            drop(change);
+            assert!(lock.lock_for_change().is_ok(), "a free lock is taken");
+        });
     }
 }

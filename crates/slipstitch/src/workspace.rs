@@ -112,7 +112,7 @@ pub struct Builder {
     dialects: Dialects,
     guards: Guards,
     emacs: Option<Emacs>,
-    cancel: Option<CancelToken>,
+    interrupt: Option<CancelToken>,
 }
 
 /// What a program lets its user override; `None` keeps the default or what the settings say.
@@ -147,9 +147,10 @@ impl<'a> From<&'a str> for Source<'a> {
 }
 
 impl Builder {
-    /// Stops the recovery of interrupted changes when this is cancelled. The next start goes on with it.
-    pub fn cancel(mut self, cancel: CancelToken) -> Self {
-        self.cancel = Some(cancel);
+    /// A token that is cancelled when the process is to end. It stops the recovery of interrupted changes, with which the next
+    /// start goes on, and from then on nothing waits for locks of other processes.
+    pub fn interrupt(mut self, interrupt: CancelToken) -> Self {
+        self.interrupt = Some(interrupt);
         self
     }
 
@@ -258,10 +259,13 @@ impl Builder {
         config.tighten_by_root(&files)?;
         config.policy.protected.set_root(files.root());
         config.private_files.set_root(files.root());
-        let files =
-            files.with_fsync(config.fsync).with_hard_links(config.hard_links).with_cancel(self.cancel);
+        let files = files
+            .with_fsync(config.fsync)
+            .with_hard_links(config.hard_links)
+            .with_interrupt(self.interrupt.clone());
         let journal = SqliteJournal::open(&folder, files.root())?
             .with_fsync(config.fsync)
+            .with_interrupt(self.interrupt.clone())
             .with_retention(config.retention.clone())
             .with_private_files(config.private_files.clone())
             .with_hard_links_in(files.roots().map(PathBuf::from).collect());
@@ -271,7 +275,7 @@ impl Builder {
         let settings = Config::file(self.config.as_deref()).into_iter();
         let settings = settings.chain([Path::new(files.root()).join(ROOT_FILE)]).collect();
         let places = DiskPlaces::new(files.roots().map(PathBuf::from).collect(), settings, folder.clone());
-        let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session);
+        let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session, self.interrupt);
         Ok(Workspace {
             mode_lock,
             recovered,
@@ -315,7 +319,7 @@ impl Workspace {
             dialects: slipstitch_dialects::builtin().clone(),
             guards: Guards::builtin(),
             emacs: None,
-            cancel: None,
+            interrupt: None,
         }
     }
 
@@ -469,8 +473,8 @@ impl Workspace {
 
     fn run_planned(&self, planned: Planned, approver: &mut dyn Approver, cancel: &CancelToken) -> Answer {
         // Taken before the mode is read, so that a completed mode change applies to this call.
-        let guard =
-            self.mode_lock.lock_for_call().map_err(|error| mode_error("lock the session's mode", &error));
+        let guard = self.mode_lock.lock_for_call(cancel);
+        let guard = guard.map_err(|error| mode_error("lock the session's mode", &error));
         let mode = guard.and_then(|guard| Ok((self.mode()?, guard)));
         match mode {
             Ok((mode, _guard)) => {

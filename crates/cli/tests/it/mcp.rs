@@ -1,5 +1,7 @@
 //! `slipstitch mcp` as a process: over pipes, over HTTP, and its shutdown.
 
+mod waiting;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;

@@ -84,12 +84,12 @@ pub fn commit(
     if let Some(path) = snapshots.changed_file() {
         return Err(WorkspaceError::Conflict { path: path.clone(), found: None }.into());
     }
-    // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
-    if cancel.is_some_and(|cancel| !cancel.begin_writing()) {
-        return Err(CommitError::Cancelled);
-    }
     staged.begin_flush();
-    let id = journal.begin(&record)?;
+    let never = CancelToken::default();
+    // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
+    let Some(id) = journal.begin_unless_cancelled(&record, cancel.unwrap_or(&never))? else {
+        return Err(CommitError::Cancelled);
+    };
     let written = match staged.publish() {
         Ok(written) => written,
         // The change stays pending, so that the next start can settle it.

@@ -6,7 +6,6 @@ use super::approve::{Declined, approve};
 use super::commit::{clipboard_memory, commit};
 use super::confirm::ShownChange;
 use super::private::{diff_to_keep, is_private, remember};
-use super::report::cancelled;
 use crate::change::ChangeSet;
 use crate::guard::{AcceptError, Accepted, Caller, Checked, Judge, ProposalKind, Refusal};
 use crate::hint::HintPhrases;
@@ -137,9 +136,6 @@ impl Engine<'_> {
                 };
                 // An accepted undo is recorded as an edit, so its description has to say what it reverts.
                 let description = label.description.or(landing.message);
-                if self.cancel.is_some_and(|cancel| !cancel.begin_writing()) {
-                    return Err(cancelled());
-                }
                 let label = Label { description, ..label };
                 return Err(self.propose(*checked, snapshots, label, notes, &how));
             }

@@ -1,6 +1,8 @@
 //! A session's mode: whether it may write.
 
 use super::Engine;
+use super::report::cancelled;
+use crate::cancel::CancelToken;
 use crate::engine::approve::Declined;
 use crate::outcome::{Outcome, Refused};
 use crate::ports::approver::{Approver, Decision, ModeRequest};
@@ -77,7 +79,10 @@ impl Engine<'_> {
             Decision::Pend { .. } => {
                 let id = match pending {
                     Some(id) => id,
-                    None => self.propose_write_access(reason, origin)?,
+                    None => match self.propose_write_access(reason, origin)? {
+                        Some(id) => id,
+                        None => return Ok(cancelled()),
+                    },
                 };
                 let message = format!("the request for write access is waiting for review as {id}");
                 let mut report = Report::new(Refused::PendingReview, message).hint(
@@ -104,9 +109,13 @@ impl Engine<'_> {
         self.journal.remember(self.session, &[(REQUEST.into(), id)])
     }
 
-    /// Stores a request for write access until it is reviewed.
-    fn propose_write_access(&self, reason: Option<&str>, origin: Origin) -> Result<ProposalId, JournalError> {
-        let id = self.journal.propose(&Proposal {
+    /// Stores a request for write access until it is reviewed; `None` if the call was cancelled.
+    fn propose_write_access(
+        &self,
+        reason: Option<&str>,
+        origin: Origin,
+    ) -> Result<Option<ProposalId>, JournalError> {
+        let proposal = Proposal {
             origin,
             description: reason.map(Into::into),
             reason: "the session asks for write access".into(),
@@ -114,8 +123,12 @@ impl Engine<'_> {
             text: RecordedText::Kept,
             diff: String::new(),
             notes: ProposalNotes { subject: ProposalSubject::WriteAccess, ..ProposalNotes::default() },
-        })?;
-        self.remember_request(Some(id))?;
+        };
+        let never = CancelToken::default();
+        let id = self.journal.propose_unless_cancelled(&proposal, self.cancel.unwrap_or(&never))?;
+        if id.is_some() {
+            self.remember_request(id)?;
+        }
         Ok(id)
     }
 

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Engine;
 use super::land::{GuardMode, Landing};
 use super::private::is_private_change;
+use super::report::cancelled;
+use crate::cancel::CancelToken;
 use crate::change::ChangeSet;
 use crate::guard::Checked;
 use crate::hint::HintPhrases;
@@ -59,6 +61,9 @@ impl Engine<'_> {
                 }
                 None => {}
                 Some(_) => {
+                    if self.cancel.is_some_and(|cancel| !cancel.begin_writing()) {
+                        return cancelled();
+                    }
                     if let Some(report) = self.repeat_decision(&earlier, &note) {
                         return report;
                     }
@@ -89,8 +94,11 @@ impl Engine<'_> {
                 ..notes
             },
         };
-        let id = match self.journal.propose(&proposal) {
-            Ok(id) => id,
+        let never = CancelToken::default();
+        let stored = self.journal.propose_unless_cancelled(&proposal, self.cancel.unwrap_or(&never));
+        let id = match stored {
+            Ok(Some(id)) => id,
+            Ok(None) => return cancelled(),
             Err(error) => return error.into(),
         };
         if let Some(digest) = digest {

@@ -15,6 +15,7 @@ pub use proposal::{
 };
 use serde::{Serialize, Serializer};
 
+use crate::cancel::CancelToken;
 use crate::change::{FileChange, Rung};
 use crate::path::FilePath;
 use crate::plan::{ChangeId, ChangeLabels};
@@ -345,7 +346,19 @@ pub enum UndoFilter {
 /// The record of changes. Several processes may share one.
 pub trait Journal: Send + Sync {
     /// Durably records a change before its files change. Called with the files locked.
-    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError>;
+    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
+        let begun = self.begin_unless_cancelled(record, &CancelToken::default())?;
+        begun.ok_or_else(|| JournalError::new("record a change", "the call was cancelled"))
+    }
+
+    /// Records a change for a call that may be cancelled while this waits for others. The call claims the right to write
+    /// ([`CancelToken::begin_writing`]) right before the record is written, and cannot be cancelled from then on. `None` if
+    /// it was cancelled before: nothing is recorded.
+    fn begin_unless_cancelled(
+        &self,
+        record: &Record,
+        cancel: &CancelToken,
+    ) -> Result<Option<ChangeId>, JournalError>;
 
     /// Marks a pending change as done, and records its aftereffects.
     fn seal(&self, id: ChangeId, aftereffects: &Aftereffects) -> Result<(), JournalError>;
@@ -437,7 +450,17 @@ pub trait Journal: Send + Sync {
     }
 
     /// Stores a change until it is reviewed.
-    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError>;
+    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
+        let stored = self.propose_unless_cancelled(proposal, &CancelToken::default())?;
+        stored.ok_or_else(|| JournalError::new("store a proposal", "the call was cancelled"))
+    }
+
+    /// Stores a change for a call that may be cancelled meanwhile, like [`Journal::begin_unless_cancelled`].
+    fn propose_unless_cancelled(
+        &self,
+        proposal: &Proposal,
+        cancel: &CancelToken,
+    ) -> Result<Option<ProposalId>, JournalError>;
 
     /// The pending proposals, oldest first.
     fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError>;

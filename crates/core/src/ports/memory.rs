@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::cancel::CancelToken;
 use crate::change::{Base, FileChange};
 use crate::path::{FilePath, RootName};
 use crate::plan::ChangeId;
@@ -337,7 +338,14 @@ impl MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
-    fn begin(&self, record: &Record) -> Result<ChangeId, JournalError> {
+    fn begin_unless_cancelled(
+        &self,
+        record: &Record,
+        cancel: &CancelToken,
+    ) -> Result<Option<ChangeId>, JournalError> {
+        if !cancel.begin_writing() {
+            return Ok(None);
+        }
         let mut entries = lock(&self.entries);
         let number = (entries.len() + lock(&self.pruned).len()) as u64 + 1;
         let files = record.files.iter().map(|file| FileSummary {
@@ -361,7 +369,7 @@ impl Journal for MemoryJournal {
             damage: None,
         };
         entries.push(Entry { summary, files: record.files.clone(), diff: record.diff.clone() });
-        Ok(ChangeId(number))
+        Ok(Some(ChangeId(number)))
     }
 
     fn pending(&self) -> Result<Vec<(ChangeId, Option<String>)>, JournalError> {
@@ -483,7 +491,14 @@ impl Journal for MemoryJournal {
         Ok(listed.take(filter.limit.unwrap_or(usize::MAX)).cloned().collect())
     }
 
-    fn propose(&self, proposal: &Proposal) -> Result<ProposalId, JournalError> {
+    fn propose_unless_cancelled(
+        &self,
+        proposal: &Proposal,
+        cancel: &CancelToken,
+    ) -> Result<Option<ProposalId>, JournalError> {
+        if !cancel.begin_writing() {
+            return Ok(None);
+        }
         let mut proposals = lock(&self.proposals);
         let number = proposals.len() as u64 + 1;
         let id = ProposalId(number);
@@ -494,7 +509,7 @@ impl Journal for MemoryJournal {
             decision: None,
             rejected_hunks: Vec::new(),
         });
-        Ok(id)
+        Ok(Some(id))
     }
 
     fn proposals(&self) -> Result<Vec<StoredProposal>, JournalError> {

@@ -67,7 +67,7 @@ impl Found {
         disk: &DiskWorkspace,
     ) -> Result<Option<Self>, WorkspaceError> {
         let Some(location) = location else { return Ok(None) };
-        let found = hash_and_inode_at(path, location, disk.cancel.as_ref())?;
+        let found = hash_and_inode_at(path, location, disk.interrupt.as_ref())?;
         Ok(found.map(|(hash, inode)| Self { hash, inode }))
     }
 }
@@ -129,7 +129,7 @@ impl InterruptedStep {
         disk: &DiskWorkspace,
     ) -> Result<bool, WorkspaceError> {
         let Ok(Some((file, _))) = location.open() else { return Ok(false) };
-        let compared = disk.backups.backup(backup).is_partial_write(&file, disk.cancel.as_ref());
+        let compared = disk.backups.backup(backup).is_partial_write(&file, disk.interrupt.as_ref());
         compared.map_err(|error| io_error(&self.path, "read", error))
     }
 
@@ -182,7 +182,7 @@ impl InterruptedStep {
                 },
                 StepIntentKind::InPlace { backup, .. } => {
                     let mut file = open_writable(location)?;
-                    disk.backups.backup(backup).restore(&mut file, disk.fsync, disk.cancel.as_ref())
+                    disk.backups.backup(backup).restore(&mut file, disk.fsync, disk.interrupt.as_ref())
                 }
             }
         };

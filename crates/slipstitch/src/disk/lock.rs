@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
@@ -88,6 +89,8 @@ impl FolderIds {
 pub(super) struct LockFolder {
     dir: Dir,
     max_wait: Duration,
+    /// Cancelled when the process is to end.
+    interrupt: Option<CancelToken>,
     /// Only a rig switches locks off.
     is_enabled: bool,
 }
@@ -141,7 +144,7 @@ impl LockFolder {
     pub(super) fn open(path: &Path, max_wait: Duration) -> io::Result<Self> {
         private_files::create_folder(path)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir, max_wait, is_enabled: true })
+        Ok(Self { dir, max_wait, interrupt: None, is_enabled: true })
     }
 
     #[cfg(feature = "rig")]
@@ -151,6 +154,14 @@ impl LockFolder {
 
     pub(super) fn set_max_wait(&mut self, max_wait: Duration) {
         self.max_wait = max_wait;
+    }
+
+    pub(super) fn set_interrupt(&mut self, interrupt: Option<CancelToken>) {
+        self.interrupt = interrupt;
+    }
+
+    fn may_wait_until(&self, deadline: Instant) -> bool {
+        Instant::now() < deadline && !self.interrupt.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
     /// Acquires all of the locks, in sorted order, so that no two callers wait for each other.
@@ -189,7 +200,7 @@ impl LockFolder {
                 Ok(()) if exists(&file).map_err(failed)? => return Ok(file),
                 // A sweep removed it between opening and locking.
                 Ok(()) => file = self.open_lock(key).map_err(failed)?,
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                Err(TryLockError::WouldBlock) if self.may_wait_until(deadline) => {
                     std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
                     pause = (pause * 2).min(MAX_PAUSE);
                 }
@@ -294,6 +305,25 @@ mod tests {
         drop(held);
         assert!(locks.acquire(&keys, StaleMarks::Report).is_ok());
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_process_that_is_to_end_does_not_wait_for_a_lock() {
+        let (_folder, mut locks) = lock_folder();
+        locks.set_max_wait(Duration::from_secs(60));
+        let interrupt = CancelToken::default();
+        locks.set_interrupt(Some(interrupt.clone()));
+        let path = FilePath::from_record("a").unwrap();
+        let keys = BTreeMap::from([(LockKey("k".into()), &path)]);
+        let _held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| locks.acquire(&keys, StaleMarks::Report));
+            std::thread::sleep(Duration::from_millis(20));
+            interrupt.cancel();
+            let start = Instant::now();
+            assert!(matches!(waiting.join().unwrap(), Err(WorkspaceError::Locked { .. })));
+            assert!(start.elapsed() < Duration::from_secs(5));
+        });
     }
 
     #[test]

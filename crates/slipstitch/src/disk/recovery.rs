@@ -97,7 +97,7 @@ impl LockedChange<'_> {
     /// Stops if the process is to end. Reading and writing check that too, because one file may take long. A roll-back
     /// that is stopped half-way leaves a change that is applied in part, like the interruption itself.
     fn check_cancelled(&self, path: &FilePath) -> Result<(), WorkspaceError> {
-        match &self.disk.cancel {
+        match &self.disk.interrupt {
             Some(cancel) if cancel.is_cancelled() => Err(refused(path, "recover", STOPPED)),
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
-use super::{BUSY_TIMEOUT, DbError, FileOwner, SqliteJournal, now};
+use super::{DbError, FileOwner, SqliteJournal, now};
 use crate::stats::{Attempt, CallFilter, CallGroup, CallRecord, Tally};
 
 /// How long statistics wait for another process that writes. They are not worth a longer delay.
@@ -92,7 +92,7 @@ impl SqliteJournal {
             work(connection)?;
             Ok(transaction.commit()?)
         };
-        let written = without_waiting(&connection, write);
+        let written = self.patience.at_most(CALL_BUSY_TIMEOUT, || write(&connection));
         if written.is_err() {
             // Another process holds the lock: put them back at the front, for the next attempt.
             self.aids.lock().unwrap_or_else(PoisonError::into_inner).restore(aids);
@@ -100,7 +100,7 @@ impl SqliteJournal {
                 self.queued_calls.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, queued);
             }
         }
-        written.map_err(|error| error.during("record a call"))
+        written.map_err(|error| self.failure(error, "record a call"))
     }
 
     fn insert_call(&self, connection: &Connection, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
@@ -120,7 +120,8 @@ impl SqliteJournal {
 impl Drop for SqliteJournal {
     fn drop(&mut self) {
         for _ in 0..CLOSE_ATTEMPTS {
-            if self.flush_calls().is_ok() {
+            // A process that is to end does not wait for statistics.
+            if self.flush_calls().is_ok() || self.patience.is_interrupted() {
                 return;
             }
         }
@@ -130,17 +131,6 @@ impl Drop for SqliteJournal {
 /// Deletes the calls of all roots before a time, in milliseconds since 1970. Returns how many.
 pub(super) fn delete_before(transaction: &Connection, time: i64) -> Result<usize, DbError> {
     Ok(transaction.execute("DELETE FROM calls WHERE at < ?1", params![time])?)
-}
-
-/// Runs `work` with a short busy timeout, and restores the usual one afterwards.
-fn without_waiting(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<(), DbError>,
-) -> Result<(), DbError> {
-    connection.busy_timeout(CALL_BUSY_TIMEOUT)?;
-    let result = work(connection);
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    result
 }
 
 /// Updates the last record of a pending call: a proposal, or a request for write access. Returns the number of

@@ -153,7 +153,7 @@ impl SqliteJournal {
     fn rebuild(&self, action: &'static str) -> Result<(), JournalError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let rebuilt = connection.execute_batch("VACUUM").map_err(DbError::from);
-        rebuilt.and_then(|()| truncate_log(&connection)).map_err(|error| error.during(action))?;
+        rebuilt.and_then(|()| truncate_log(&connection)).map_err(|error| self.failure(error, action))?;
         match std::fs::remove_file(self.unfinished_erasing()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(JournalError::new(action, error.to_string()))
@@ -187,7 +187,7 @@ impl SqliteJournal {
         };
         let result = erase();
         let _ = connection.pragma_update(None, "secure_delete", "FAST");
-        result.map_err(|error: DbError| error.during(action))
+        result.map_err(|error: DbError| self.failure(error, action))
     }
 }
 

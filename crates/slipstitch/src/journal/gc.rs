@@ -83,9 +83,9 @@ impl SqliteJournal {
         self.write_aids();
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let collected = enforce_limits(&mut connection, &self.retention, self.retention.max_bytes, run)
-            .map_err(|error| error.during(ACTION))?;
+            .map_err(|error| self.failure(error, ACTION))?;
         if run == Run::Real {
-            shrink(&connection).map_err(|error| error.during(ACTION))?;
+            shrink(&connection).map_err(|error| self.failure(error, ACTION))?;
         }
         Ok(collected)
     }

@@ -229,7 +229,8 @@ impl Workspace {
         if proposal.notes.subject != ProposalSubject::WriteAccess {
             return Ok(None);
         }
-        let lock = ModeLock::new(&state::locks(&self.folder), self.root(), &proposal.origin.session);
+        let (locks, interrupt) = (state::locks(&self.folder), self.mode_lock.interrupt.clone());
+        let lock = ModeLock::new(&locks, self.root(), &proposal.origin.session, interrupt);
         lock.lock_for_change().map(Some).map_err(|error| mode_error("change the mode", &error))
     }
 

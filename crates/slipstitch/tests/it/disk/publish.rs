@@ -158,7 +158,7 @@ fn recovery_stops_between_files_and_goes_on_at_the_next_start() {
     staged.mark_unsettled();
     drop(staged);
     for checks in 0..4 {
-        let disk = test.reopen().with_cancel(Some(CancelToken::after_checks(checks)));
+        let disk = test.reopen().with_interrupt(Some(CancelToken::after_checks(checks)));
         let mut interrupted = disk.reopen(&intent).unwrap().unwrap();
         let error = interrupted.settle().unwrap_err().to_string();
         assert!(error.contains("the next start goes on with it"), "{error}");
@@ -182,7 +182,7 @@ fn publish_and_die(disk: &DiskWorkspace, change: FileChange) -> String {
 /// has.
 fn cancel_recovery_everywhere(test: &TestDisk, intent: &str, expected: SettledAs) -> usize {
     for checks in 0.. {
-        let disk = test.reopen().with_cancel(Some(CancelToken::after_checks(checks)));
+        let disk = test.reopen().with_interrupt(Some(CancelToken::after_checks(checks)));
         let mut interrupted = disk.reopen(intent).unwrap().unwrap();
         match interrupted.settle() {
             Ok(settled) => {
