@@ -428,7 +428,8 @@ fn delete_proposal(transaction: &Connection, row: i64) -> Result<(), DbError> {
         return Ok(());
     }
     transaction.execute(
-        "UPDATE proposals SET why = '', reason = NULL, change = NULL, verdict = 'rejected', decided_by = 'forgotten'
+        "UPDATE proposals SET why = '', reason = NULL, change = NULL, left_out = NULL, verdict = 'rejected',
+                decided_by = 'forgotten'
          WHERE id = ?1",
         [row],
     )?;

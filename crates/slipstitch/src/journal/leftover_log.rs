@@ -12,7 +12,7 @@
 //! Whether a log was left behind is known by a lock that every open journal holds, and whether there was a power cut by
 //! the number of the system's start, which is noted in the locked file.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 use std::thread;
@@ -67,7 +67,10 @@ impl OpenMark {
 /// What was noted about damage, in words.
 pub(super) fn noted_damage(state_dir: &Path) -> Vec<String> {
     let path = state_dir.join(NOTES);
-    let notes = fs::read_to_string(&path).unwrap_or_default();
+    let mut notes = String::new();
+    if let Ok(mut file) = private_files::open(&path, OpenOptions::new().read(true)) {
+        let _ = file.read_to_string(&mut notes);
+    }
     let mut damage: Vec<String> = notes.lines().map(str::to_owned).collect();
     if !damage.is_empty() {
         damage.push(format!("remove `{}` once you have seen this", path.display()));

@@ -200,6 +200,25 @@ fn a_forgotten_proposal_leaves_no_text_of_its_file() {
 }
 
 #[test]
+fn a_forgotten_proposal_leaves_no_reason_of_a_rejected_hunk() {
+    let folder = TestFolder::new();
+    let lines: Vec<String> = (0..30).map(|n| format!("line {n}\n")).collect();
+    folder.put(".curlrc", &lines.concat());
+    let workspace = folder.open_session("s");
+    let edits =
+        json!([{"old_text": "line 2\n", "new_text": "two\n"}, {"old_text": "line 25\n", "new_text": "x\n"}]);
+    let report = call(&workspace, "native", "edit_file", json!({"path": ".curlrc", "edits": edits}));
+    let id = report.proposal.unwrap_or_else(|| panic!("{report:?}"));
+    let reason = format!("not while it has {SECRET}");
+    assert!(workspace.reject_hunks(id, &ada(&workspace), &[1], Some(&reason)).is_success());
+    assert!(!files_with_secret(&folder.state()).is_empty());
+    let selection = ForgetSelection { proposals: vec![id], ..ForgetSelection::default() };
+    workspace.forget(&selection, Run::Real).unwrap();
+    assert_eq!(files_with_secret(&folder.state()), [""; 0]);
+    assert_eq!(workspace.check_journal().unwrap().damage, [""; 0]);
+}
+
+#[test]
 fn a_pending_change_is_not_forgotten() {
     use slipstitch_core::ports::journal::ChangeKind;
     let folder = TestFolder::new();
