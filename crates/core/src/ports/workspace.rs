@@ -11,6 +11,7 @@ use crate::change::{FileChange, Restore};
 use crate::path::{FilePath, RootName};
 use crate::snapshot::{FileContent, LargeFile};
 use slipstitch_text::ContentHash;
+use slipstitch_text::display::join_items;
 
 /// Files that can be read and changed.
 pub trait Workspace: Send + Sync {
@@ -207,15 +208,12 @@ pub enum WorkspaceError {
     },
     /// Another program saved the file at the moment of the change. Its version was put back, but it may have read the
     /// new one while that was visible, so the edit must not be repeated without looking.
-    #[error(
-        "another program saved `{path}` at the same moment; its version was kept{}",
-        kept.as_ref().map_or(String::new(), |name| format!("; an earlier one is saved next to it as `{name}`"))
-    )]
+    #[error("another program saved `{path}` at the same moment; its version was kept{}", describe_kept(kept))]
     SavedMeanwhile {
         /// The path.
         path: FilePath,
-        /// The name of a file with an earlier version, if the other program saved twice.
-        kept: Option<String>,
+        /// The names of files next to it with what else was saved, if that was more than one version.
+        kept: Vec<String>,
     },
     /// It could be done, but would damage something that must be kept.
     #[error("cannot {action} `{path}`: {reason}")]
@@ -274,4 +272,13 @@ pub enum WorkspaceError {
         /// The system's message.
         reason: String,
     },
+}
+
+fn describe_kept(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.len() {
+        0 => String::new(),
+        1 => format!("; another version is saved next to it as {}", join_items(&quoted)),
+        _ => format!("; other versions are saved next to it as {}", join_items(&quoted)),
+    }
 }

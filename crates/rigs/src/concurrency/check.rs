@@ -195,8 +195,8 @@ mod tests {
             ["w1: an edit was acknowledged and is lost"]
         );
         assert_eq!(
-            failures("attempt w1 a\nrefused w1 conflict\n", "tokens:\nw1\nnext\n"),
-            ["w1: an edit was refused (conflict) but is in the file"]
+            failures("attempt w1 a\nrefused w1 conflict it changed\n", "tokens:\nw1\nnext\n"),
+            ["w1: an edit was refused (conflict: it changed) but is in the file"]
         );
         assert_eq!(
             failures("attempt f1 a\n", "tokens:\nf1\nf1\nnext\n"),

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
                 log.acknowledged(&token, &change.to_string()).map_err(failed)?;
                 progress.write_all(b".").map_err(failed)?;
             }
-            _ => log.refused(&token, report.code()).map_err(failed)?,
+            _ => log.refused(&token, report.code(), &report.message).map_err(failed)?,
         }
     }
     Ok(())

@@ -40,9 +40,9 @@ impl Log {
         self.acknowledged(token, NO_CHANGE)
     }
 
-    /// Slipstitch refused the edit.
-    pub(super) fn refused(&mut self, token: &str, code: &str) -> io::Result<()> {
-        self.write_line(&["refused", token, code])
+    /// Slipstitch refused the edit, in these words.
+    pub(super) fn refused(&mut self, token: &str, code: &str, words: &str) -> io::Result<()> {
+        self.write_line(&["refused", token, code, &words.replace('\n', " ")])
     }
 
     /// A foreign writer overwrote this token of someone else.
@@ -117,6 +117,7 @@ impl MergedLog {
             let mut words = line.split(' ');
             let mut next_word = || words.next().unwrap_or("");
             let (event, token, rest) = (next_word(), next_word(), next_word());
+            let words: Vec<&str> = words.collect();
             match event {
                 "attempt" => {
                     let files = rest.split(',').map(str::to_owned).collect();
@@ -131,7 +132,7 @@ impl MergedLog {
                 // This answer says that the edit may be in the file, because someone else may have saved it.
                 "refused" if rest == SAVED_MEANWHILE => self.saved_meanwhile += 1,
                 "refused" => {
-                    self.refusals.insert(token.into(), rest.into());
+                    self.refusals.insert(token.into(), format!("{rest}: {}", words.join(" ")));
                     self.set_status(token, TokenStatus::Refused);
                 }
                 "overwritten" => {

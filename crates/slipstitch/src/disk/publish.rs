@@ -62,7 +62,14 @@ impl Staged for DiskStaged<'_> {
         let outcome =
             outcome.and_then(|()| self.sync_folders()).and_then(|()| self.emptied_folders.remove(self.fsync));
         if let Err(error) = outcome {
-            let error = self.roll_back(published).unwrap_or(error);
+            let error = self.roll_back(published).unwrap_or(match error {
+                // The steps before were visible. Whoever changed this file may have read them, and a repeated edit could be
+                // applied twice. Without the file, it cannot be repeated.
+                WorkspaceError::Conflict { path, found: Some(_) } if published > 0 => {
+                    WorkspaceError::SavedMeanwhile { path, kept: Vec::new() }
+                }
+                error => error,
+            });
             if !matches!(error, WorkspaceError::Torn { .. }) {
                 // This must happen before the journal marks the change as abandoned: after that, no process
                 // looks for leftovers.
@@ -258,7 +265,7 @@ impl Step {
                     return Ok(());
                 }
                 rename_replacing(location, temp.location()).map_err(|error| io_error(path, action, error))?;
-                keep_if_modified(path, action, temp, *after)
+                keep_if_modified(path, temp, *after)
             }
             StepKind::Replace { temp, spare, id, after, .. } => {
                 Replacement { path, action, location, temp, spare, id: *id, after: *after }.put_back()

@@ -56,7 +56,7 @@ impl Replacement<'_> {
             let changed = |found| match inodes {
                 InodeCheck::On => WorkspaceError::Conflict { path: self.path.clone(), found },
                 // The new version was visible in the first round, so whoever saved since may have read it.
-                InodeCheck::Off => self.saved_meanwhile(None),
+                InodeCheck::Off => saved_meanwhile(self.path, Vec::new()),
             };
             let seen = match displaced_check {
                 DisplacedCheck::On => original.look(self.path, self.location).map_err(changed)?,
@@ -74,13 +74,13 @@ impl Replacement<'_> {
                     // Layered file systems give a file a new inode when it is first renamed.
                     let is_same = hash_at(self.path, self.location) == Some(original.hash());
                     if !is_same || inodes == InodeCheck::Off {
-                        return Err(self.saved_meanwhile(None));
+                        return Err(saved_meanwhile(self.path, Vec::new()));
                     }
                     inodes = InodeCheck::Off;
                 }
                 Displaced::Modified(_) => {
                     self.put_back()?;
-                    return Err(self.saved_meanwhile(None));
+                    return Err(saved_meanwhile(self.path, Vec::new()));
                 }
             }
         }
@@ -96,27 +96,31 @@ impl Replacement<'_> {
             if !self.is_new_version(self.location) {
                 return Err(self.keep_older_version());
             }
-            self.swap().map_err(|error| {
-                let name = self.temp.keep();
-                let reason = format!(
-                    "the original could not be restored and is saved next to it as `{name}`: {error}"
-                );
-                refused(self.path, self.action, reason)
-            })?;
+            self.swap()
+                .map_err(|error| self.not_put_back("the original could not be restored and", &error))?;
             if self.is_new_version(self.temp.location()) {
-                return keep_if_modified(self.path, self.action, self.temp, self.after);
+                return keep_if_modified(self.path, self.temp, self.after);
             }
             // A save came in between and is at the temporary name now. It is newer than what took its place.
-            self.swap().map_err(|error| {
-                let name = self.temp.keep();
-                refused(
-                    self.path,
-                    self.action,
-                    format!("a newer version is saved next to it as `{name}`: {error}"),
-                )
-            })?;
+            self.swap().map_err(|error| self.not_put_back("a newer version", &error))?;
         }
         Err(self.keep_older_version())
+    }
+
+    /// Keeps the displaced file, which could not be put back.
+    fn not_put_back(&mut self, what: &str, error: &io::Error) -> WorkspaceError {
+        let name = self.temp.keep();
+        if !self.spare.is_kept() {
+            let reason = format!("{what} is saved next to it as `{name}`: {error}");
+            return refused(self.path, self.action, reason);
+        }
+        // The name was free for a moment, and another program saved to it then. It may have read the new version before.
+        let mut kept = vec![name];
+        match hash_at(self.path, self.spare.location()) == Some(self.after) {
+            true => self.spare.discard(),
+            false => kept.push(self.spare.name()),
+        }
+        saved_meanwhile(self.path, kept)
     }
 
     fn is_new_version(&self, location: &Location) -> bool {
@@ -127,19 +131,18 @@ impl Replacement<'_> {
     /// Keeps the displaced file next to one that was saved later.
     fn keep_older_version(&mut self) -> WorkspaceError {
         let kept = self.temp.keep();
-        self.saved_meanwhile(Some(kept))
+        saved_meanwhile(self.path, vec![kept])
     }
+}
 
-    fn saved_meanwhile(&self, kept: Option<String>) -> WorkspaceError {
-        WorkspaceError::SavedMeanwhile { path: self.path.clone(), kept }
-    }
+fn saved_meanwhile(path: &FilePath, kept: Vec<String>) -> WorkspaceError {
+    WorkspaceError::SavedMeanwhile { path: path.clone(), kept }
 }
 
 /// Keeps new content under its temporary name if another program wrote to it while it was visible: it is the
 /// only copy of what they wrote.
 pub(super) fn keep_if_modified(
     path: &FilePath,
-    action: &'static str,
     temp: &mut TempFile,
     after: ContentHash,
 ) -> Result<(), WorkspaceError> {
@@ -147,11 +150,7 @@ pub(super) fn keep_if_modified(
         return Ok(());
     }
     let name = temp.keep();
-    let reason = format!(
-        "another program wrote to it while the new content was visible; what it wrote is saved next to it as \
-         `{name}`"
-    );
-    Err(refused(path, action, reason))
+    Err(saved_meanwhile(path, vec![name]))
 }
 
 /// The error if another program created a file while the old one was moved aside. Theirs stays, and the old

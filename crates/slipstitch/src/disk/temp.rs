@@ -143,6 +143,11 @@ impl TempFile {
         matches!(self.state, TempState::Kept)
     }
 
+    /// Stops keeping the file: it turned out that nobody needs it.
+    pub(super) fn discard(&mut self) {
+        self.state = TempState::Named;
+    }
+
     /// Keeps the file, because its content could not be put back; returns its name.
     pub(super) fn keep(&mut self) -> String {
         self.state = TempState::Kept;
