@@ -190,8 +190,8 @@ impl Search<'_> {
             }
             Comparison::Drifted => return self.find_drifted(reading),
             Comparison::Similar => {
-                let Tolerance::Similar { per_million } = self.tolerance else { return Recovery::NotFound };
-                match similar::find_places(script, per_million, index, self.budget) {
+                let Tolerance::Similar { threshold } = self.tolerance else { return Recovery::NotFound };
+                match similar::find_places(script, threshold, index, self.budget) {
                     Some(mut places) => {
                         places.retain(|place| self.ends_right(place));
                         return self.choose_similar(&places, reading);
