@@ -24,8 +24,8 @@ type Clipboards = BTreeMap<String, Option<String>>;
 enum Expected {
     /// The file and the clipboards after it.
     Applied { file: String, clipboards: Clipboards },
-    /// The same, but how text at a recovered place is indented is open, and whether the line break stays after whole lines whose
-    /// new text lacks it: the file is one of these, apart from indentation.
+    /// The same, but how text at a recovered place is indented is open, and whether a line break at its end is literal or follows
+    /// the old lines: the file is one of these, apart from indentation.
     AppliedAtRecoveredPlace { files: [String; 2], clipboards: Clipboards },
     /// All patches are refused: what the answer must mention.
     Refused(Failed),
@@ -143,8 +143,8 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     }
     let mut parts: Vec<(usize, usize, u8, String)> = Vec::new();
     let (mut is_open, mut has_recovered) = (false, false);
-    // Where a line break may stay, by the start of its part.
-    let mut kept_breaks = Vec::new();
+    // The text at recovered places that ends like the old lines, by the start of its part.
+    let mut line_by_line = BTreeMap::new();
     for (number, patch) in patches.iter().enumerate() {
         let Inserted::Text(text) = inserted(number, patch, &copied, clipboards)? else {
             is_open = true;
@@ -154,13 +154,13 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
         let has_reindent = patch["reindent"].is_object();
         if is_recovered && !has_reindent && !patch["fromClipboard"].is_string() {
             has_recovered = true;
-            if let Some((from, to)) = places[number]
-                && original[from..to].ends_with('\n')
-                && !text.is_empty()
-                && !text.ends_with('\n')
-            {
-                kept_breaks.push(from);
-            }
+            let (from, to) = places[number].unwrap_or_default();
+            let new = match original[from..to].ends_with('\n') {
+                true if !text.is_empty() && !text.ends_with('\n') => format!("{text}\n"),
+                true => text.clone(),
+                false => text.strip_suffix('\n').unwrap_or(&text).to_owned(),
+            };
+            line_by_line.insert(from, new);
         }
         let text = if has_reindent { reindent(&text, &patch["reindent"])? } else { text };
         let end = original.len();
@@ -178,14 +178,11 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     if parts.windows(2).any(|pair| pair[0].1 > pair[1].0) {
         return Err("overlap");
     }
-    let write = |kept_breaks: &[usize]| {
+    let write = |line_by_line: &BTreeMap<usize, String>| {
         let (mut out, mut at) = (String::new(), 0);
         for (from, to, rank, text) in &parts {
             out.push_str(&original[at..*from]);
-            out.push_str(text);
-            if *rank == 1 && kept_breaks.contains(from) {
-                out.push('\n');
-            }
+            out.push_str(line_by_line.get(from).filter(|_| *rank == 1).unwrap_or(text));
             at = *to;
         }
         out + &original[at..]
@@ -196,8 +193,11 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
         clipboards.insert((*name).to_owned(), is_only_one.then(|| text.clone()));
     }
     Ok(match has_recovered {
-        true => Expected::AppliedAtRecoveredPlace { files: [write(&[]), write(&kept_breaks)], clipboards },
-        false => Expected::Applied { file: write(&[]), clipboards },
+        true => Expected::AppliedAtRecoveredPlace {
+            files: [write(&BTreeMap::new()), write(&line_by_line)],
+            clipboards,
+        },
+        false => Expected::Applied { file: write(&BTreeMap::new()), clipboards },
     })
 }
 

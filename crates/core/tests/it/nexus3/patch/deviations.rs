@@ -21,7 +21,10 @@ pub(super) fn place(hunk: &Hunk, file: &[&str], mode: Mode, document: Place) -> 
     if sameness(Sameness::Tokens).len() > kept.len() {
         return Place::Open;
     }
-    Place::most_similar(&similar_places(hunk, file, threshold, kept))
+    match (Place::most_similar(&similar_places(hunk, file, threshold, kept)), document) {
+        (Place::Similar(at, ratio), Place::Best(..)) if hunk.has_blank_lines() => Place::Best(at, ratio),
+        (place, _) => place,
+    }
 }
 
 #[test]

@@ -39,6 +39,10 @@ impl Hunk {
         self.side('+')
     }
 
+    pub(super) fn has_blank_lines(&self) -> bool {
+        self.old_lines().iter().any(|line| line.trim().is_empty())
+    }
+
     pub(crate) fn new_lines(&self) -> Vec<&str> {
         self.side('-')
     }
@@ -196,7 +200,12 @@ fn place(hunk: &Hunk, file: &[&str], request: &Request, is_shifted: bool) -> Pla
         // "SequenceMatcher fallback", "matches with similarity ≥ threshold": the most similar place.
         ([], Mode::Fuzzy(threshold)) => {
             let everywhere = hunk.windows(file, |_, _, _| true);
-            Place::most_similar(&similar_places(hunk, file, threshold, everywhere))
+            let place = Place::most_similar(&similar_places(hunk, file, threshold, everywhere));
+            // Without its blank lines, the hunk may be similar to another place.
+            match place {
+                Place::Similar(at, ratio) if hunk.has_blank_lines() => Place::Best(at, ratio),
+                place => place,
+            }
         }
         ([], _) => Place::Nowhere,
         _ => Place::Open,
