@@ -222,10 +222,12 @@ impl Search<'_> {
 
     /// Merges a reading into a place. A caller that sets a limit to differences also learns the similarity.
     fn merge(&self, reading: &Reading, place: &Alignment) -> Recovery {
-        // The modes of a diff say what may differ, and indentation may: the added lines are then as the diff has them.
+        // The modes of a diff say what may differ, and the added lines are as the diff has them.
         let policy = match self.tolerance {
-            Tolerance::Whitespace | Tolerance::Similar { .. } => MergePolicy::AsSent,
-            Tolerance::Exact | Tolerance::TrailingWhitespace | Tolerance::Recover => MergePolicy::Careful,
+            Tolerance::TrailingWhitespace | Tolerance::Whitespace | Tolerance::Similar { .. } => {
+                MergePolicy::AsSent
+            }
+            Tolerance::Exact | Tolerance::Recover => MergePolicy::Careful,
         };
         let mut merged = merge_into(reading, place, self.index, policy);
         if let Recovery::Found(found) = &mut merged

@@ -184,7 +184,7 @@ fn check_answer(answer: &Answer, call: &Call, places: Option<&[Place]>, text: &s
         let told = lines.iter().filter(|line| line.starts_with("  Hunk ") && line.contains(" failed: "));
         let doubtful = places.iter().filter(|place| matches!(place, Place::Best(..))).count();
         let (count, least) = (told.count(), failing.len());
-        assert!((least..=least + doubtful).contains(&count), "{places:?}\n{}", answer.text);
+        assert!((least..=least + doubtful).contains(&count), "{places:?}\n{}\n{}", call.diff, answer.text);
     } else if matches!(answer.report.status(), Status::Applied | Status::WouldApply) {
         check_placed(answer, call, places, dry);
         if call.writing.headers == Headers::Several {
