@@ -191,6 +191,10 @@ impl Search<'_> {
             Comparison::Drifted => return self.find_drifted(reading),
             Comparison::Similar => {
                 let Tolerance::Similar { threshold } = self.tolerance else { return Recovery::NotFound };
+                // The ratio is that of the lines as sent, and not of what else they may mean.
+                if !reading.classes.is_empty() {
+                    return Recovery::NotFound;
+                }
                 match similar::find_places(script, threshold, index, self.budget) {
                     Some(mut places) => {
                         places.retain(|place| self.ends_right(place));
