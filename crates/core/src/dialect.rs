@@ -369,11 +369,16 @@ impl Dialect {
 
     /// Adds the file that an unparsable call names to the error, if that can be determined.
     fn with_file(&self, error: ParseError, fields: &Value, roots: &[RootName]) -> ParseError {
-        let named = self.file_field.and_then(|name| fields[name].as_str());
-        match named.map(|text| FilePath::parse(text, roots, Absolute::InsideRoot)) {
-            Some(Ok(path)) => error.about(&path),
-            _ => error,
+        match self.named_file(fields, roots) {
+            Some(path) => error.about(&path),
+            None => error,
         }
+    }
+
+    /// The file that a call names, if the dialect's answers describe it whatever happens to the call.
+    pub(crate) fn named_file(&self, fields: &Value, roots: &[RootName]) -> Option<FilePath> {
+        let text = fields[self.file_field?].as_str()?;
+        FilePath::parse(text, roots, Absolute::InsideRoot).ok()
     }
 
     /// Parses a call: repairs arguments with only one possible interpretation, checks them against the schema, and

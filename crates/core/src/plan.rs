@@ -300,8 +300,8 @@ pub enum Tolerance {
     Whitespace,
     /// Context lines may differ if the request as a whole is similar enough.
     Similar {
-        /// The minimum similarity in millionths.
-        per_million: u32,
+        /// The minimum similarity.
+        threshold: Similarity,
     },
     /// As far as the place stays beyond doubt.
     Recover,
@@ -310,7 +310,26 @@ pub enum Tolerance {
 impl Tolerance {
     /// Tolerates context that is at least this similar, from 0 to 1.
     pub fn similar(threshold: f64) -> Self {
-        Self::Similar { per_million: (threshold.clamp(0.0, 1.0) * 1e6).round() as u32 }
+        Self::Similar { threshold: Similarity::new(threshold) }
+    }
+}
+
+/// A similarity from 0 to 1. It is not rounded: a threshold of 0.9604 is above 0.96, and the ratio 2/3 reaches itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Similarity(f64);
+
+// Never NaN.
+impl Eq for Similarity {}
+
+impl Similarity {
+    /// The similarity closest to `value`; what is no number is 1, the strictest.
+    pub const fn new(value: f64) -> Self {
+        Self(if value.is_nan() { 1.0 } else { value.clamp(0.0, 1.0) })
+    }
+
+    /// The value, from 0 to 1.
+    pub const fn value(self) -> f64 {
+        self.0
     }
 }
 

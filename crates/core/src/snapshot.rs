@@ -55,6 +55,8 @@ pub struct Snapshot {
     bom: usize,
     binary: bool,
     newlines: NewlineCounts,
+    /// The line ending of new lines if there is none to go by: that of the file before a batch removed all of them.
+    without_newlines: Newline,
     view: View,
     index: OnceLock<LineIndex>,
     invalid_bytes: OnceLock<bool>,
@@ -74,6 +76,7 @@ impl Snapshot {
             bom: found.bom,
             binary: found.binary,
             newlines,
+            without_newlines: Newline::Lf,
             view,
             index: OnceLock::new(),
             invalid_bytes: if found.is_valid_utf8 { OnceLock::from(false) } else { OnceLock::new() },
@@ -104,6 +107,7 @@ impl Snapshot {
             bom,
             binary: false,
             newlines,
+            without_newlines: Newline::Lf,
             view,
             index: OnceLock::new(),
             invalid_bytes: OnceLock::from(false),
@@ -111,12 +115,12 @@ impl Snapshot {
         })
     }
 
-    /// A snapshot of this file with other content, in the same encoding: the intermediate result of a batch.
+    /// A snapshot of this file with other content, in the same encoding: the intermediate result of a batch. If it has no line
+    /// endings, new lines take this one's.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
-        Self::new(
-            FileContent { bytes: bytes.into(), meta: self.meta.clone() },
-            EncodingRule::Force(self.encoding),
-        )
+        let content = FileContent { bytes: bytes.into(), meta: self.meta.clone() };
+        let without_newlines = self.dominant_newline();
+        Self { without_newlines, ..Self::new(content, EncodingRule::Force(self.encoding)) }
     }
 
     /// The file's bytes.
@@ -215,9 +219,18 @@ impl Snapshot {
         Span::new(start, to_view(raw.end()).max(start))
     }
 
+    /// The line ending that new lines take where no line ending is near.
+    pub fn dominant_newline(&self) -> Newline {
+        if self.newlines == NewlineCounts::default() {
+            self.without_newlines
+        } else {
+            self.newlines.dominant()
+        }
+    }
+
     /// Encodes canonical text for this file, with its dominant line ending.
     pub fn encode(&self, canonical: &str) -> Result<Vec<u8>, Unencodable> {
-        self.encoding.encode(&convert_newlines(canonical, self.newlines.dominant()))
+        self.encoding.encode(&convert_newlines(canonical, self.dominant_newline()))
     }
 
     /// Encodes canonical text that replaces a span of the searchable text, with the line endings of the lines there.
@@ -268,7 +281,7 @@ impl Snapshot {
             true => last_inside(),
             false => after().or_else(last_inside).or_else(before),
         };
-        let last = last.unwrap_or_else(|| self.newlines.dominant());
+        let last = last.unwrap_or_else(|| self.dominant_newline());
         TouchedEndings { first, last }
     }
 

@@ -225,7 +225,7 @@ fn by_lines(fields: Edit) -> Result<Operation, ParseError> {
         ]);
         return Err(ParseError::new(
             format!("a line edit needs {}", missing.join(" and ")),
-            "Send the first line, the last line and the new lines (empty deletes).",
+            "Send the first line (lines count from 1), the last line and the new lines (empty deletes).",
         ));
     };
     let new = new.clone();

@@ -20,6 +20,8 @@ fn visit_fields(schema: &Value, parent: &str, visit: &mut impl FnMut(&str, &Valu
     }
 }
 
+/// A client that checks calls itself would refuse an unknown field before the tool could say what is wrong with it.
+// Shows: 004-unknown-fields
 #[test]
 fn schemas_are_plain_and_describe_every_field() {
     for (dialect, tool) in BUILTIN.iter().flat_map(|d| d.callable_tools().map(move |t| (d, t))) {

@@ -1,9 +1,14 @@
 //! Queries and updates the running Emacs servers.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slipstitch_platform::process::RunningProgram;
+
+use crate::auto_save::{self, OpenFile};
 use crate::lisp;
 use crate::locations::{Found, Server, ServerLocations};
 use crate::lock_file::{self, LockState, RealFolders};
@@ -19,6 +24,8 @@ pub struct Emacs {
     server: Option<String>,
     locations: ServerLocations,
     timeout: Duration,
+    /// The processes of which an answer said in general that they could not be asked: once is enough.
+    reported: Arc<Mutex<HashSet<i32>>>,
 }
 
 /// A server as it was found.
@@ -60,8 +67,8 @@ pub(crate) struct UnsavedChanges {
     /// The index of the file in the list that was asked about.
     pub(crate) file: usize,
     pub(crate) editor: String,
-    /// The lock file that says so, if nobody else does.
-    pub(crate) lock_file: Option<String>,
+    /// What shows it, if the editor could not be asked: "the lock file `.#name`".
+    pub(crate) evidence: Option<String>,
 }
 
 /// What is known about buffers before a change.
@@ -73,6 +80,8 @@ pub(crate) struct Survey {
     pub(crate) has_servers: bool,
     /// The servers that did not answer in time.
     pub(crate) silent: Vec<Server>,
+    /// The processes of which the warnings say in general that they could not be asked.
+    pub(crate) unasked: Vec<i32>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -106,7 +115,7 @@ impl Emacs {
 
     /// The servers in these locations. `server` is the name of one more, or the path of its socket or server file.
     pub fn new(server: Option<String>, locations: ServerLocations) -> Self {
-        Self { server, locations, timeout: Self::TIMEOUT }
+        Self { server, locations, timeout: Self::TIMEOUT, reported: Arc::default() }
     }
 
     /// Sets the time limit for the servers to answer.
@@ -149,8 +158,12 @@ impl Emacs {
         let mut folders = RealFolders::default();
         let real: Vec<Option<PathBuf>> =
             names.iter().map(|name| folders.real_path(Path::new(name))).collect();
-        let seems_open =
-            |program: &_| real.iter().flatten().any(|file| running::seems_to_have_open(program, file));
+        let lists = self.locations.auto_save_lists();
+        let listed = |program: &RunningProgram| auto_save::find_listed(program.pid, &lists, &real);
+        let seems_open = |program: &RunningProgram| {
+            real.iter().flatten().any(|file| running::seems_to_have_open(program, file))
+                || !listed(program).is_empty()
+        };
         // What another Emacs does elsewhere is not worth a word.
         let is_relevant = |server: &Server| server.program.as_ref().is_none_or(seems_open);
         let mut survey = Survey { has_servers: !servers.is_empty(), ..Survey::default() };
@@ -163,7 +176,7 @@ impl Emacs {
                 Ok(answer) => match answer.trim().parse::<usize>() {
                     Ok(file) if file < names.len() => {
                         let editor = server.describe();
-                        survey.unsaved = Some(UnsavedChanges { file, editor, lock_file: None });
+                        survey.unsaved = Some(UnsavedChanges { file, editor, evidence: None });
                         return survey;
                     }
                     _ => {}
@@ -189,7 +202,19 @@ impl Emacs {
                 )),
             }
         }
-        for program in without_server.iter().filter(|program| seems_open(*program)) {
+        let silent = survey.silent.iter().filter_map(|server| server.program.as_ref());
+        survey.unsaved = without_server.iter().chain(silent).find_map(|program| {
+            listed(program).into_iter().find_map(|OpenFile { file, auto_save }| {
+                let evidence = Some(format!("the auto-save file `{}`", auto_save?));
+                Some(UnsavedChanges { file, editor: running::describe(program), evidence })
+            })
+        });
+        if survey.unsaved.is_some() {
+            return survey;
+        }
+        let (here, elsewhere): (Vec<&RunningProgram>, Vec<_>) =
+            without_server.iter().partition(|program| seems_open(program));
+        for program in here {
             survey.warnings.push(format!(
                 "{} has no server, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old \
                  text (M-x server-start starts one)",
@@ -197,6 +222,7 @@ impl Emacs {
                 describe_files(shown)
             ));
         }
+        self.report_unasked(&elsewhere, &mut survey);
         // After the servers: a lock that appears meanwhile counts.
         for (file, path) in real.iter().enumerate() {
             if let Some(path) = path {
@@ -209,6 +235,32 @@ impl Emacs {
         survey
     }
 
+    /// Says that there are Emacs processes which may have the files open as well as any others, unless an answer has said so.
+    fn report_unasked(&self, programs: &[&RunningProgram], survey: &mut Survey) {
+        let home = self.locations.home.as_deref();
+        let reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let unasked: Vec<&&RunningProgram> = programs
+            .iter()
+            .filter(|program| {
+                running::may_have_anything_open(program, home) && !reported.contains(&program.pid)
+            })
+            .collect();
+        let (who, verb) = match unasked[..] {
+            [] => return,
+            [one] => (running::describe(one), "has"),
+            ref several => (format!("{} Emacs processes", several.len()), "have"),
+        };
+        survey.warnings.push(format!(
+            "{who} {verb} no server, so open buffers could not be checked there (M-x server-start starts one)"
+        ));
+        survey.unasked = unasked.iter().map(|program| program.pid).collect();
+    }
+
+    /// Remembers that an answer has said that these processes could not be asked.
+    pub(crate) fn mark_reported(&self, processes: &[i32]) {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).extend(processes);
+    }
+
     fn check_lock(&self, file: usize, path: &Path, survey: &mut Survey) {
         match lock_file::find(path) {
             Some(lock) if lock.state == LockState::Stale => survey.warnings.push(format!(
@@ -218,11 +270,12 @@ impl Emacs {
             )),
             Some(lock) => {
                 let editor = lock.describe_owner();
-                survey.unsaved = Some(UnsavedChanges { file, editor, lock_file: Some(lock.name) });
+                let evidence = Some(format!("the lock file `{}`", lock.name));
+                survey.unsaved = Some(UnsavedChanges { file, editor, evidence });
             }
             None => {}
         }
-        if let Some(name) = lock_file::find_newer_auto_save(path) {
+        if let Some(name) = auto_save::find_newer(path) {
             survey.warnings.push(format!(
                 "the auto-save file `{name}` is newer than the file: it has unsaved changes from an Emacs that crashed or did \
                  not answer"
@@ -368,6 +421,7 @@ mod tests {
             names: Vec::new(),
             socket_folders: vec![folder.to_owned()],
             file_folders: Vec::new(),
+            home: None,
             user: slipstitch_platform::process::user(),
             processes: Processes::Ignored,
         };

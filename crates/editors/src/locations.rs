@@ -32,8 +32,10 @@ pub struct ServerLocations {
     pub names: Vec<String>,
     /// Folders with sockets.
     pub socket_folders: Vec<PathBuf>,
-    /// Folders with server files.
+    /// Folders with server files. Beside each there may be one with lists of open files.
     pub file_folders: Vec<PathBuf>,
+    /// The home folder. An Emacs with another one is named only if it seems to have a file open.
+    pub home: Option<PathBuf>,
     /// The user who must own sockets and server files. Anyone can create sockets in a shared folder such as `/tmp`.
     pub user: u32,
     /// Whether servers are also looked for among the running processes.
@@ -113,9 +115,15 @@ impl ServerLocations {
             names: [value("EMACS_SOCKET_NAME"), value("EMACS_SERVER_FILE")].into_iter().flatten().collect(),
             socket_folders: sockets.chain(older).collect(),
             file_folders: in_home(".emacs.d/server").into_iter().chain(files).collect(),
+            home: home.clone(),
             user,
             processes: Processes::Searched,
         }
+    }
+
+    /// The folders in which an Emacs lists its open files.
+    pub(crate) fn auto_save_lists(&self) -> Vec<PathBuf> {
+        self.file_folders.iter().filter_map(|folder| Some(folder.parent()?.join("auto-save-list"))).collect()
     }
 
     /// The servers, those with a given name first, and the processes without one. `also` is one more name or path.
@@ -239,6 +247,7 @@ mod tests {
             names: Vec::new(),
             socket_folders: vec![folder.join("run"), folder.join("tmp")],
             file_folders: vec![folder.join("files")],
+            home: None,
             user: slipstitch_platform::process::user(),
             processes: Processes::Ignored,
         }

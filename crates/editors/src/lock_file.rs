@@ -66,14 +66,6 @@ pub(crate) fn find(file: &Path) -> Option<Lock> {
     Some(Lock { name, owner, state })
 }
 
-/// The file where Emacs keeps the unsaved text of a buffer in case it crashes, if it is newer than the file itself.
-pub(crate) fn find_newer_auto_save(file: &Path) -> Option<String> {
-    let name = format!("#{}#", file.file_name()?.to_str()?);
-    let changed = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
-    let saved = changed(&file.with_file_name(&name))?;
-    (saved > changed(file)?).then_some(name)
-}
-
 /// Folders with symlinks resolved, each once: the files of a change mostly share them.
 #[derive(Debug, Default)]
 pub(crate) struct RealFolders(HashMap<PathBuf, Option<PathBuf>>);

@@ -1,8 +1,11 @@
 //! Emacs processes, wherever their servers are.
 //!
 //! An Emacs may listen in a folder of its choice, or have no server at all. The system's list of processes shows both. The first
-//! kind is asked like every other server. The second kind cannot be asked, and with `create-lockfiles` off it leaves no
-//! trace of unsaved changes; so the answer says so if that Emacs seems to have the file open.
+//! kind is asked like every other server. The second kind cannot be asked, and with `create-lockfiles` off, unsaved changes leave
+//! no trace until they are auto-saved (`auto_save.rs`); so the answer says so if that Emacs seems to have the file open. If it
+//! does not, the answer says once that there is an Emacs that could not be asked.
+//!
+//! The system does not show more: Emacs reads a file and closes it, so neither its descriptors nor its memory maps name it.
 
 use std::env;
 use std::path::Path;
@@ -56,6 +59,16 @@ pub(crate) fn seems_to_have_open(program: &RunningProgram, file: &Path) -> bool 
     is_named || (is_telling && file.starts_with(folder))
 }
 
+/// Whether a process may have any file open as far as is known: a daemon without a server is one that starts or ends, and one with
+/// another home folder belongs to another environment, such as a test.
+pub(crate) fn may_have_anything_open(program: &RunningProgram, home: Option<&Path>) -> bool {
+    let is_daemon = |word: &String| {
+        let option = word.trim_start_matches('-').split('=').next();
+        word.starts_with('-') && matches!(option, Some("daemon" | "fg-daemon" | "bg-daemon"))
+    };
+    home.is_some() && program.home.as_deref() == home && !program.arguments.iter().any(is_daemon)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +78,7 @@ mod tests {
             pid: 7,
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             folder: Some(folder.into()),
+            home: Some("/home/ada".into()),
             sockets: Vec::new(),
         }
     }
@@ -95,5 +109,17 @@ mod tests {
         assert!(!seems("/project/src/a", &["emacs"]));
         let home = env::home_dir().unwrap();
         assert!(!seems_to_have_open(&program(home.to_str().unwrap(), &["emacs"]), &home.join("a/b")));
+    }
+
+    #[test]
+    fn daemons_and_other_homes_have_nothing_open() {
+        let home = Some(Path::new("/home/ada"));
+        assert!(may_have_anything_open(&program("/", &["emacs", "-nw"]), home));
+        for option in ["--daemon", "--fg-daemon=work", "-daemon", "--bg-daemon"] {
+            assert!(!may_have_anything_open(&program("/", &["emacs", option]), home), "{option}");
+        }
+        assert!(may_have_anything_open(&program("/", &["emacs", "daemon"]), home), "the name of a file");
+        assert!(!may_have_anything_open(&program("/", &["emacs"]), Some(Path::new("/home/bob"))));
+        assert!(!may_have_anything_open(&program("/", &["emacs"]), None));
     }
 }

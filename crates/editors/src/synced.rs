@@ -39,8 +39,8 @@ impl<W: Workspace> Synced<W> {
         let paths: Vec<&FilePath> = changes.iter().flat_map(touched_paths).collect();
         let mut survey = emacs.survey(&self.absolute_names(&paths), &shown_names(&paths));
         match survey.unsaved.take().and_then(|unsaved| Some((*paths.get(unsaved.file)?, unsaved))) {
-            Some((path, UnsavedChanges { editor, lock_file, .. })) => {
-                Err(WorkspaceError::Unsaved { path: path.clone(), editor, lock_file })
+            Some((path, UnsavedChanges { editor, evidence, .. })) => {
+                Err(WorkspaceError::Unsaved { path: path.clone(), editor, evidence })
             }
             None => Ok(survey),
         }
@@ -60,6 +60,7 @@ impl<W: Workspace> Synced<W> {
             effects: self.effects(changes),
             has_servers: survey.has_servers,
             silent: survey.silent,
+            unasked: survey.unasked,
             warnings: survey.warnings,
         })
     }
@@ -163,6 +164,8 @@ struct StagedSync<'a> {
     has_servers: bool,
     /// The servers that did not answer before the change.
     silent: Vec<Server>,
+    /// The processes of which the warnings say in general that they could not be asked.
+    unasked: Vec<i32>,
     warnings: Vec<String>,
 }
 
@@ -181,6 +184,7 @@ impl Staged for StagedSync<'_> {
 
     fn publish(&mut self) -> Result<Vec<Written>, WorkspaceError> {
         let written = self.staged.publish()?;
+        self.emacs.mark_reported(&self.unasked);
         if self.has_servers {
             self.warnings.extend(self.emacs.follow(&self.effects, &self.silent));
         }

@@ -204,7 +204,7 @@ impl Engine<'_> {
     fn execute_planned(&self, planned: &Planned, approver: &mut dyn Approver) -> Report {
         let Planned { dialect, tool, arguments, plan } = planned;
         if self.mode == Mode::Restricted && !planned.only_reads() {
-            return self.report_restricted(dialect, tool);
+            return self.report_restricted(planned);
         }
         let phrases = planned.phrases();
         let origin = Origin {
@@ -251,14 +251,22 @@ impl Engine<'_> {
         self.orient(report, plan)
     }
 
-    /// The report for a call that would write in a read-only session.
-    fn report_restricted(&self, dialect: &Dialect, tool: &Tool) -> Report {
+    /// The report for a call that would write in a read-only session. Reading is allowed, so a dialect whose answers describe
+    /// the file gets its state.
+    fn report_restricted(&self, planned: &Planned) -> Report {
+        let Planned { dialect, tool, arguments, .. } = planned;
         let message = match dialect.restricted_message {
             Some(message) => message.to_owned(),
             None => format!("`{}` is disabled in Restricted mode, which only allows reading", tool.name),
         };
-        Report::new(Refused::RestrictedMode, message)
-            .hint("Ask the user for write access; only they can grant it.")
+        let mut report = Report::new(Refused::RestrictedMode, message)
+            .hint("Ask the user for write access; only they can grant it.");
+        if let Some(path) = dialect.named_file(arguments, self.files.root_names())
+            && let Ok(Some(snapshot)) = self.snapshot(&path)
+        {
+            report.files.push(FileReport::of(&path, &snapshot));
+        }
+        report
     }
 
     /// The report for a call that could not be parsed, with the current version of the file it names.

@@ -198,13 +198,13 @@ impl From<WorkspaceError> for Report {
                 Outcome::from(Refused::CannotKeep),
                 "Nothing was written. Ask the user how to proceed with this file.",
             ),
-            WorkspaceError::Unsaved { path, editor, lock_file } => {
+            WorkspaceError::Unsaved { path, editor, evidence } => {
                 let mut hint = format!(
                     "Nothing was written. Ask the user to save or revert the buffer of `{path}` in {editor}, \
                      then read the file and retry the edit."
                 );
-                if let Some(lock) = lock_file {
-                    hint.push_str(&format!(" The lock file `{lock}` says so."));
+                if let Some(evidence) = evidence {
+                    hint.push_str(&format!(" This is known from {evidence}."));
                 }
                 return Self::new(Refused::UnsavedBuffer, error.to_string()).hint(hint);
             }

@@ -378,6 +378,17 @@ impl Diagnosis {
         }
     }
 
+    /// That the caller has to choose, if there is more than one place.
+    fn choice(&self) -> String {
+        match &self.candidates[..] {
+            [] | [_] => String::new(),
+            several => {
+                let lines = join_items(several.iter().map(|candidate| candidate.lines.start));
+                format!(" for whichever of lines {lines} you mean")
+            }
+        }
+    }
+
     fn hint_of_cause(&self, old: &str) -> String {
         match self.cause {
             Cause::NotFound if self.candidates.is_empty() => {
@@ -385,8 +396,10 @@ impl Diagnosis {
             }
             Cause::NotFound => format!("Copy {old} exactly from the current file."),
             Cause::StaleContext if self.is_undecided => format!("Copy {old} from the place that you mean."),
-            Cause::Whitespace => format!("Send {old} with the file's whitespace, as shown."),
-            Cause::Punctuation => format!("Send {old} with the file's punctuation, as shown."),
+            Cause::Whitespace => format!("Send {old} with the file's whitespace, as shown{}.", self.choice()),
+            Cause::Punctuation => {
+                format!("Send {old} with the file's punctuation, as shown{}.", self.choice())
+            }
             Cause::Transport => format!("Send {old} exactly as it is in the file."),
             Cause::StaleContext => format!("Send {old} with the context lines as they are in the file."),
             Cause::OtherBlock => format!(

@@ -343,7 +343,11 @@ fn list_lines(lines: &[usize], count: usize) -> String {
 }
 
 fn out_of_range(first: usize, last: usize, count: usize) -> String {
-    let given = if first == last { format!("line {first} is") } else { format!("lines {first}-{last} are") };
+    // A range without an end is out of range by its first line.
+    let given = match last == first || last == usize::MAX {
+        true => format!("line {first} is"),
+        false => format!("lines {first}-{last} are"),
+    };
     match count {
         0 => format!("{given} out of range: the file is empty"),
         1 => format!("{given} out of range: the file has 1 line"),

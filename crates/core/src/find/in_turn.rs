@@ -27,7 +27,7 @@ use super::{EditFailure, Finder, NumberedOperation, split_results};
 use crate::change::{FileChange, LineTotals, PlacedEdit, Rung};
 use crate::plan::{NewlineStyle, Operation};
 use crate::snapshot::Snapshot;
-use slipstitch_text::{Span, canonical};
+use slipstitch_text::{Newline, NewlineCounts, Span, canonical};
 
 /// What a batch did to a file.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Finder<'_> {
         let (mut has_ended_early, mut excerpt_size) = (false, FIRST_ROUND);
         while !rest.is_empty() && !budget.is_cancelled() {
             let current = latest.as_ref().unwrap_or(snapshot);
-            if has_ended_early || current.newlines().cr > 0 {
+            if (has_ended_early || current.newlines().cr > 0) && !may_change_view(current) {
                 let candidates = &rest[..short_replacements(rest, excerpt_size)];
                 let pass = self.resolve_in_excerpts(candidates, current, &change.path, budget);
                 let count = pass.as_ref().map_or(0, |pass| pass.taken);
@@ -160,10 +160,15 @@ struct Round {
 /// How many operations are tried in one round: replacements of short texts, at most `size` of them. All others get a round
 /// of their own, and so do all in a file with lone `\r`, where edits affect how others are written.
 fn round_length(rest: &[NumberedOperation<'_>], current: &Snapshot, size: usize) -> usize {
-    if current.newlines().cr > 0 {
+    if current.newlines().cr > 0 || may_change_view(current) {
         return 1;
     }
     short_replacements(rest, size).max(1)
+}
+
+/// Whether new lines may get an ending that the text does not have yet, so that offsets and needles of its view no longer fit.
+fn may_change_view(current: &Snapshot) -> bool {
+    current.newlines() == NewlineCounts::default() && current.dominant_newline() != Newline::Lf
 }
 
 /// How many operations, at most `size` and from the first, replace a short text.

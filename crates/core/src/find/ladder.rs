@@ -190,8 +190,12 @@ impl Search<'_> {
             }
             Comparison::Drifted => return self.find_drifted(reading),
             Comparison::Similar => {
-                let Tolerance::Similar { per_million } = self.tolerance else { return Recovery::NotFound };
-                match similar::find_places(script, per_million, index, self.budget) {
+                let Tolerance::Similar { threshold } = self.tolerance else { return Recovery::NotFound };
+                // The ratio is that of the lines as sent, and not of what else they may mean.
+                if !reading.classes.is_empty() {
+                    return Recovery::NotFound;
+                }
+                match similar::find_places(script, threshold, index, self.budget) {
                     Some(mut places) => {
                         places.retain(|place| self.ends_right(place));
                         return self.choose_similar(&places, reading);
@@ -222,10 +226,12 @@ impl Search<'_> {
 
     /// Merges a reading into a place. A caller that sets a limit to differences also learns the similarity.
     fn merge(&self, reading: &Reading, place: &Alignment) -> Recovery {
-        // The modes of a diff say what may differ, and indentation may: the added lines are then as the diff has them.
+        // The modes of a diff say what may differ, and the added lines are as the diff has them.
         let policy = match self.tolerance {
-            Tolerance::Whitespace | Tolerance::Similar { .. } => MergePolicy::AsSent,
-            Tolerance::Exact | Tolerance::TrailingWhitespace | Tolerance::Recover => MergePolicy::Careful,
+            Tolerance::TrailingWhitespace | Tolerance::Whitespace | Tolerance::Similar { .. } => {
+                MergePolicy::AsSent
+            }
+            Tolerance::Exact | Tolerance::Recover => MergePolicy::Careful,
         };
         let mut merged = merge_into(reading, place, self.index, policy);
         if let Recovery::Found(found) = &mut merged

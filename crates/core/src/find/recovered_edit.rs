@@ -79,13 +79,13 @@ pub(super) fn applied(run: Run) -> &'static str {
 
 /// Whether only its similarity speaks for a place, and not that the lines differ just in whitespace.
 fn is_similar_only(found: &RecoveredPlace, tolerance: Tolerance) -> bool {
-    let Tolerance::Similar { per_million } = tolerance else { return false };
+    let Tolerance::Similar { threshold } = tolerance else { return false };
     let is_outer_whitespace = |class: &DifferenceKind| {
         matches!(class, DifferenceKind::TrailingWhitespace | DifferenceKind::Indentation)
     };
     let is_whitespace =
         |class: &DifferenceKind| is_outer_whitespace(class) || *class == DifferenceKind::Spacing;
-    let is_similar = found.percent.is_none_or(|percent| u32::from(percent) * 10_000 >= per_million);
+    let is_similar = found.percent.is_none_or(|percent| f64::from(percent) >= 100.0 * threshold.value());
     !found.classes.iter().all(is_outer_whitespace) && (is_similar || !found.classes.iter().all(is_whitespace))
 }
 

@@ -13,17 +13,18 @@ use super::script::{Role, Script};
 use super::search_index::{SearchIndex, squashed_hash};
 use super::sequence_matcher::SequenceMatcher;
 use super::spacing::is_same_code;
+use crate::plan::Similarity;
 
 /// The most similar place, and others that reach the threshold and are not clearly less similar. `None` if the budget is
 /// spent.
 pub(super) fn find_places(
     script: &Script,
-    per_million: u32,
+    threshold: Similarity,
     index: &SearchIndex<'_>,
     budget: &Budget,
 ) -> Option<Vec<Alignment>> {
     let matcher = SequenceMatcher::new(&script.text(Role::is_old));
-    let threshold = f64::from(per_million) / 1e6;
+    let threshold = threshold.value();
     let mut lowest = threshold;
     let mut found: Vec<(f64, Alignment)> = Vec::new();
     // The most promising places first, so that most others need no comparison.

@@ -232,8 +232,8 @@ pub enum WorkspaceError {
         path: FilePath,
         /// The editor.
         editor: String,
-        /// The lock file that says so, if the editor itself was not asked.
-        lock_file: Option<String>,
+        /// What shows it, if the editor itself was not asked: "the lock file `.#name`".
+        evidence: Option<String>,
     },
     /// The path cannot be used: a name is too long, or symlinks form a loop.
     #[error("`{path}` cannot be used: {reason}")]

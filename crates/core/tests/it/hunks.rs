@@ -5,7 +5,7 @@ use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::patch::{Hunk, HunkLine, HunkRepair, Reading, Role};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Shrink, Tolerance};
+use slipstitch_core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Shrink, Similarity, Tolerance};
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
 use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
@@ -37,7 +37,7 @@ fn under(scopes: &[&str], text: &str) -> Hunk {
     Hunk { scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(), ..hunk(text) }
 }
 
-const FUZZY: Tolerance = Tolerance::Similar { per_million: 800_000 };
+const FUZZY: Tolerance = Tolerance::Similar { threshold: Similarity::new(0.8) };
 
 fn run(tolerance: Tolerance, before: &[u8], hunks: &[Hunk]) -> (Report, Vec<u8>) {
     let files = MemoryWorkspace::default();

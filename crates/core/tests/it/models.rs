@@ -1,7 +1,10 @@
 //! Differential tests: each dialect against a small independent model of its document.
 //!
 //! A model does not use the engine. It says what the document says, and nothing where the document is silent; so the tests
-//! demand exact agreement on files and log, and on those parts of an answer that the document prescribes.
+//! demand exact agreement on files and log, and on those parts of an answer that the document prescribes. Where the engine
+//! deliberately differs from a document, the model still says what the document says, and a `Deviation` names the difference.
+//!
+//! `MODEL_SCALE=20 MODEL_SEED=7` makes twenty times as many calls, and others than usual.
 
 mod agent_q;
 mod forge;
@@ -17,6 +20,21 @@ use slipstitch_core::ports::memory::{MemoryJournal, MemoryWorkspace};
 use slipstitch_core::settings::Settings;
 
 use crate::rig::path;
+
+/// A number from the environment.
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
+}
+
+/// How many calls to make where `usual` are enough for every day.
+pub(crate) fn scaled(usual: usize) -> usize {
+    usual * from_environment("MODEL_SCALE").unwrap_or(1) as usize
+}
+
+/// The seed of the calls; `usual` tells the tests apart.
+pub(crate) fn seed(usual: u64) -> u64 {
+    usual + from_environment("MODEL_SEED").unwrap_or(0) * 1_000_000_007
+}
 
 /// An engine with files in memory, one session and settings.
 #[derive(Default)]

@@ -72,6 +72,7 @@ impl Rig {
             names: Vec::new(),
             socket_folders: vec![self.folder.path().join("run/emacs")],
             file_folders: vec![self.home().join(".emacs.d/server")],
+            home: Some(self.home()),
             user: ServerLocations::of_process().user,
             processes: self.processes,
         };
@@ -156,6 +157,37 @@ impl Rig {
         process
     }
 
+    /// Starts an Emacs in a terminal that loads a script, without a server and without lock files. The script ends with `(ready)`.
+    pub(crate) fn emacs_in_a_terminal(&self, script: &str) -> Terminal {
+        let ready = self.folder.path().join("ready");
+        let _ = fs::remove_file(&ready);
+        let startup = self.home().join("startup.el");
+        let text = format!(
+            "(setq create-lockfiles nil inhibit-startup-screen t) \
+             (defun ready () (write-region (number-to-string (emacs-pid)) nil {})) \
+             (run-with-timer 0.1 nil (lambda () {script}))",
+            quoted(&ready)
+        );
+        fs::write(&startup, text).unwrap();
+        let emacs = format!("exec emacs -nw --quick --load {}", quoted(&startup));
+        let mut command = Command::new("script");
+        let process = Process::spawn(
+            command
+                .args(["--quiet", "--command", &emacs, "/dev/null"])
+                .env("HOME", self.home())
+                .env("TERM", "xterm")
+                .env_remove("XDG_CONFIG_HOME")
+                .current_dir(self.home())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null()),
+        );
+        wait_until("Emacs has run the script", || {
+            fs::read_to_string(&ready).is_ok_and(|pid| !pid.is_empty())
+        });
+        Terminal { emacs: fs::read_to_string(&ready).unwrap(), _script: process }
+    }
+
     /// Starts a server on a TCP port.
     pub(crate) fn tcp_daemon(&self, name: &str) -> Daemon<'_> {
         let folder = self.home().join(".emacs.d/server");
@@ -213,6 +245,20 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// An Emacs in a terminal.
+pub(crate) struct Terminal {
+    /// The number of the Emacs process.
+    pub(crate) emacs: String,
+    _script: Process,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Without a chance to write anything.
+        let _ = Command::new("kill").args(["-s", "KILL", &self.emacs]).status();
     }
 }
 

@@ -61,7 +61,7 @@ fn a_busy_server_with_unsaved_changes_prevents_the_edit() {
     emacs.process.signal("STOP");
     let answer = rig.edit("a.txt", "one", "two");
     assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
-    assert!(answer.text.contains("The lock file `.#a.txt` says so."), "{}", answer.text);
+    assert!(answer.text.contains("This is known from the lock file `.#a.txt`."), "{}", answer.text);
     assert_eq!(rig.file("a.txt"), "one\n");
     emacs.process.signal("CONT");
     assert_eq!(emacs.buffer("a.txt"), "one\nmine\n");
@@ -196,4 +196,61 @@ fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
         statuses.iter().any(|one| one.state == ServerState::NoServer && one.path == here),
         "{statuses:?}"
     );
+}
+
+/// The file's buffer has the name of a symlink, and the other file's folder says nothing about the Emacs.
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn an_emacs_that_cannot_be_asked_prevents_the_edit_by_its_auto_save_list() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]).searching_processes();
+    std::os::unix::fs::symlink("a.txt", rig.path("link.txt")).unwrap();
+    let visit =
+        |name: &str| format!("(find-file {})", serde_json::Value::from(rig.path(name).to_str().unwrap()));
+    let script = format!("{} {} (insert \"mine\") (do-auto-save) (ready)", visit("b.txt"), visit("link.txt"));
+    let emacs = rig.emacs_in_a_terminal(&script);
+    let own = format!("Emacs (process {})", emacs.emacs);
+    let answer = rig.edit("a.txt", "one", "two");
+    assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
+    assert!(answer.text.contains(&format!("in {own}")), "{}", answer.text);
+    assert!(answer.text.contains("This is known from the auto-save file `#link.txt#`."), "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "one\n");
+    // A file without unsaved changes that it has open, in a folder that says nothing about it.
+    let answer = rig.edit("b.txt", "one", "two");
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert!(
+        answer
+            .text
+            .contains(&format!("{own} has no server, so it could not be asked; if it has `b.txt` open"))
+    );
+    drop(emacs);
+    wait_until("the edit of the dead Emacs' file is allowed", || {
+        rig.edit("a.txt", "one", "two").report.is_success()
+    });
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
+fn an_emacs_of_which_nothing_is_known_is_named_once() {
+    let rig = Rig::new(&[("a.txt", "one\n")]).searching_processes();
+    let emacs = rig.emacs_in_a_terminal("(ready)");
+    std::thread::sleep(Duration::from_millis(500));
+    let workspace = rig.open();
+    let edit = |old: &str, new: &str, dry: bool| {
+        let call = json!({"path": "a.txt", "old_text": old, "new_text": new, "dry_run": dry});
+        let answer = workspace.call("native", "edit_file", call);
+        assert!(answer.report.is_success(), "{}", answer.text);
+        answer.text
+    };
+    let notice = format!(
+        "Emacs (process {}) has no server, so open buffers could not be checked there (M-x server-start starts one)",
+        emacs.emacs
+    );
+    for _ in 0..2 {
+        assert!(edit("one", "two", true).contains(&notice), "a dry run is not the answer to the edit");
+    }
+    assert!(edit("one", "two", false).contains(&notice));
+    assert!(!edit("two", "three", false).contains("Emacs"), "once is enough");
+    let state =
+        rig.emacs().servers().into_iter().find(|one| one.name == format!("Emacs (process {})", emacs.emacs));
+    assert_eq!(state.map(|one| one.state), Some(ServerState::NoServer));
 }

@@ -174,7 +174,9 @@ async fn the_guide_is_in_the_instructions_and_a_prompt() {
     for era in ERAS {
         let project = TestProject::new();
         let client = project.connect("xzatoma", era).await;
-        let guide = slipstitch::dialects::builtin().find("xzatoma").unwrap().guide;
+        let dialect = slipstitch::dialects::builtin().find("xzatoma").unwrap();
+        let guide = dialect.guide;
+        assert!(guide.contains(dialect.guidelines.unwrap().trim()), "the document's constant, word for word");
         let info = client.service.peer_info().unwrap();
         assert!(info.instructions.as_ref().unwrap().contains(guide.trim_end()));
         let prompts = client.service.list_all_prompts().await.unwrap();

@@ -66,8 +66,16 @@ fn read_program(pid: i32, process: &Path) -> Option<RunningProgram> {
         pid,
         arguments: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
         folder: fs::read_link(process.join("cwd")).ok(),
+        home: read_home(process),
         sockets: listening_sockets(process),
     })
+}
+
+/// `HOME` in the environment with which a process was started.
+fn read_home(process: &Path) -> Option<PathBuf> {
+    let environment = fs::read(process.join("environ")).ok()?;
+    let home = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(b"HOME="))?;
+    Some(Path::new(std::ffi::OsStr::from_bytes(home)).to_owned())
 }
 
 /// Set in the flags of a socket that waits for connections.
@@ -123,6 +131,7 @@ mod tests {
         assert!(own.sockets.contains(&path), "{own:?}");
         assert_eq!(own.folder, std::env::current_dir().ok());
         assert_eq!(own.arguments, std::env::args().collect::<Vec<_>>());
+        assert_eq!(own.home, std::env::var_os("HOME").map(PathBuf::from));
         assert_eq!(running_programs(user, |_| false), []);
         assert!(running_programs(user + 1, |_| true).iter().all(|other| other.pid != own.pid));
     }

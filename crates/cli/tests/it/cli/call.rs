@@ -64,6 +64,15 @@ fn prints_every_answer_to_stdout() {
         rig.run(["call", "--dialect", dialect, tool, call]).assert_refused(1, &[part]);
     }
     assert_eq!(rig.get("a.txt"), "two\n");
+    // Every tool of every dialect, with a field that it does not have.
+    for dialect in slipstitch::dialects::builtin().iter() {
+        for tool in dialect.callable_tools() {
+            let mut call: Value = serde_json::from_str(tool.example).unwrap();
+            call["colour"] = "red".into();
+            let run = rig.run(["call", "--dialect", dialect.name, tool.name, &call.to_string()]);
+            run.assert_refused(2, &["`colour`"]);
+        }
+    }
 }
 
 #[test]

@@ -83,18 +83,16 @@ fn refuses_a_binary_file() {
     assert_eq!(rig.get("a.txt"), "one\0two");
 }
 
-/// Root passes every permission check, so under root the program runs as `nobody`, from a copy that this user can
-/// reach.
-#[test]
-fn permission_denied_is_a_failure() {
-    let rig = Rig::with("one\n");
+/// The program as a user whose permissions count. Root passes every permission check, so under root this is `nobody`, with a copy
+/// of the program that this user can reach. `mode` is that of `a.txt`, which belongs to somebody else then.
+fn unprivileged(rig: &Rig, mode: u32) -> Command {
     let program = rig.outside().join("slipstitch");
     fs::copy(assert_cmd::cargo::cargo_bin!("slipstitch"), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(rig.root().join("a.txt"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(rig.root().join("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
     let mut command = Command::new(&program);
     command.env_clear().env("HOME", rig.outside()).current_dir(rig.root());
-    command.env("SLIPSTITCH_STATE_DIR", rig.outside().join("state")).args(edit("a.txt"));
+    command.env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"));
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         for path in [rig.outside().to_owned(), rig.root()] {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -102,7 +100,14 @@ fn permission_denied_is_a_failure() {
         }
         command.uid(NOBODY).gid(NOBODY);
     }
-    let output = run_copied_program(&mut command);
+    command
+}
+
+#[test]
+fn permission_denied_is_a_failure() {
+    let rig = Rig::with("one\n");
+    let mut command = unprivileged(&rig, 0o000);
+    let output = run_copied_program(command.args(edit("a.txt")));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.starts_with("error: no permission to read `a.txt`"), "{said}");
@@ -110,6 +115,24 @@ fn permission_denied_is_a_failure() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["status"], "failed");
     assert_eq!(output.status.code(), Some(3));
+}
+
+// Shows: 002-info, 002-error-permission
+#[test]
+fn a_read_only_file_is_reported_as_such_and_not_written() {
+    let rig = Rig::with("one\n");
+    let mut program = unprivileged(&rig, 0o444);
+    program.args(["call", "--dialect", "agent-q"]);
+    let info = run_copied_program(program.args(["get_file_info", r#"{"path": "a.txt"}"#]));
+    let info = String::from_utf8(info.stdout).unwrap();
+    assert!(info.ends_with("\nmode: 0444\nwritable: no\n"), "{info}");
+    let mut program = unprivileged(&rig, 0o444);
+    program.args(["call", "--dialect", "agent-q", "edit_file"]);
+    let edit = run_copied_program(program.arg(r#"{"path": "a.txt", "old_str": "one", "new_str": "1"}"#));
+    let answer = String::from_utf8(edit.stdout).unwrap();
+    let expected = "Error: Cannot write to file\nError editing file: no permission to write `a.txt`\n";
+    assert_eq!((edit.status.code(), answer.as_str()), (Some(3), expected));
+    assert_eq!(rig.get("a.txt"), "one\n");
 }
 
 /// Runs a program that was just copied. A test that forks meanwhile inherits the copy's writable handle until it execs,

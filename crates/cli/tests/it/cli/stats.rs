@@ -7,6 +7,28 @@ fn call(rig: &Rig, session: &str, old: &str, new: &str) {
     rig.run(["call", "edit_file", &arguments, "--session", session, "--agent", "host"]);
 }
 
+// Shows: 003-metrics, 003-retries, 003-error-rate
+#[test]
+fn shows_modes_additions_and_corrections() {
+    let rig = Rig::with("one\n");
+    let call = |mode: &str| {
+        let call = format!(r#"{{"path": "a.txt", "mode": "{mode}", "content": "two\n"}}"#);
+        rig.run(["call", "--dialect", "xzatoma", "edit_file", &call]).code
+    };
+    // The agent of the document: an edit without its anchor, then an append.
+    assert_eq!((call("edit"), call("append")), (2, 0));
+    let shown = rig.run(["stats"]).out;
+    for line in [
+        "  errors: 50% of the calls\n",
+        "  not applied: old_text_missing 1\n",
+        "  modes: append 1, edit 1\n",
+        "  additions: append 1 (100%)\n",
+        "  corrected after: 1 attempt 1\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+}
+
 #[test]
 fn counts_calls_with_causes() {
     let rig = Rig::with("fn a() {\n    one();\n}\n");

@@ -85,16 +85,28 @@ fn xzatoma_definition_matches_the_specification() {
     assert_eq!(schema["required"], serde_json::json!(["path", "mode", "content"]));
     let modes = serde_json::json!(["edit", "create", "overwrite", "append"]);
     assert_eq!(schema["properties"]["mode"]["enum"], modes);
-    for (field, part) in [
-        ("path", "no absolute paths or traversal"),
-        ("mode", "- 'edit': Targeted replacement (REQUIRES old_text)\n"),
-        ("content", "write, replace with, or append"),
-        ("old_text", "REQUIRED for edit mode"),
+    // Word for word; only line breaks differ in the document's source.
+    for (field, words) in [
+        ("path", "Relative path to the file (no absolute paths or traversal)"),
+        (
+            "mode",
+            "Operation mode:\n- 'edit': Targeted replacement (REQUIRES old_text)\n\
+             - 'create': New file only (fails if exists)\n- 'append': Add to end of file (safe for adding content)\n\
+             - 'overwrite': Replace entire file (DANGEROUS - use sparingly)",
+        ),
+        ("content", "New content to write, replace with, or append"),
+        (
+            "old_text",
+            "REQUIRED for edit mode: Unique text snippet to find and replace. Must match exactly once in the file. \
+             Include enough context to be unique.",
+        ),
     ] {
-        let about = schema["properties"][field]["description"].as_str().unwrap();
-        assert!(about.contains(part), "{field}: {about}");
+        assert_eq!(schema["properties"][field]["description"], words, "{field}");
     }
-    assert!(tool["description"].as_str().unwrap().contains("NEVER use 'overwrite'"));
+    let about = "Create, edit, append to, or overwrite files with safety checks and diff preview. IMPORTANT: Use 'edit' mode \
+                 with old_text for modifications, 'append' for adding content to end of file, 'create' for new files only. \
+                 NEVER use 'overwrite' unless explicitly replacing entire file.";
+    assert_eq!(tool["description"], about);
 }
 
 // Shows: 001-structured-schema, REQ-PATCH-006-call, REQ-PATCH-006-patch
@@ -114,6 +126,18 @@ fn phoenix_definition_matches_the_specification() {
         .iter()
         .map(|(name, field)| (name.as_str(), field["type"].as_str().or(field["type"][0].as_str()).unwrap()))
         .collect();
+    for (field, part) in [
+        ("oldText", "Required for replace"),
+        ("newText", "The new text"),
+        ("toClipboard", "clipboard with this name"),
+        ("fromClipboard", "as the new text"),
+        ("reindent", "indentation of the inserted text"),
+    ] {
+        let about = patch["properties"][field]["description"].as_str().unwrap();
+        assert!(about.contains(part), "{field}: {about}");
+    }
+    let path = schema["properties"]["path"]["description"].as_str().unwrap();
+    assert!(path.contains("relative to the working directory"), "{path}");
     fields.sort_unstable();
     let expected = [
         ("fromClipboard", "string"),
@@ -124,6 +148,38 @@ fn phoenix_definition_matches_the_specification() {
         ("toClipboard", "string"),
     ];
     assert_eq!(fields, expected);
+}
+
+// Shows: FR-SFE-01, FR-SFE-02
+#[test]
+fn forge_definition_allows_both_modes() {
+    let tools = listed(&["--dialect", "forge", "--format", "anthropic"]);
+    let [tool] = &tools.as_array().unwrap()[..] else { panic!("one tool: {tools}") };
+    assert_eq!(tool["name"], "Edit");
+    let schema = &tool["input_schema"];
+    // What both modes require. A plain schema cannot say the rest, so the call is checked.
+    assert_eq!(schema["required"], serde_json::json!(["path"]));
+    let kinds = |schema: &Value| -> Vec<String> {
+        let fields = schema["properties"].as_object().unwrap();
+        let kind = |field: &Value| field["type"].as_str().or(field["type"][0].as_str()).unwrap().to_owned();
+        let mut kinds: Vec<String> =
+            fields.iter().map(|(name, field)| format!("{name}: {}", kind(field))).collect();
+        kinds.sort();
+        kinds
+    };
+    let expected = [
+        "end_line: integer",
+        "file_hash: string",
+        "match_hint: object",
+        "new_content: string",
+        "new_snippet: string",
+        "old_snippet: string",
+        "path: string",
+        "region_id: string",
+        "start_line: integer",
+    ];
+    assert_eq!(kinds(schema), expected);
+    assert_eq!(kinds(&schema["properties"]["match_hint"]), ["end_line: integer", "start_line: integer"]);
 }
 
 // Shows: 003-guidelines

@@ -3,14 +3,14 @@
 //! Not generated: Emacs (`crates/editors/tests/emacs`), files that cannot be written (`review.rs`), symlinks
 //! (`crates/cli/tests/it/cli/agent_q.rs`), mixed line endings (`newlines.rs`), and the tools of which the document has only names.
 //!
-//! The engine deliberately differs from the document in two cases, where the document would change a place that may not be meant:
-//! [`Deviation`] lists them.
+//! The engine deliberately differs from the document in three cases; [`Deviation`] lists them.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use slipstitch_core::engine::{Engine, Request};
+use slipstitch_core::outcome::Status;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::{Filter, Journal};
@@ -38,39 +38,59 @@ struct Model {
 }
 
 /// What the document says about an answer.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Expected {
-    /// It starts with this text; only warnings may follow.
-    Exactly(String),
-    /// It starts with this text.
+    /// The edit was applied, and the answer confirms it.
+    Applied(Confirmation),
+    /// It starts with this text, and nothing is written.
     StartsWith(String),
+    /// A proposal waits for review, which is no error.
+    Proposed,
     /// It is an error, or says that nothing changed.
     Unchanged,
     /// The document does not say.
     Open,
 }
 
-/// Why an edit is refused that the document would apply.
+/// What the answer to an edit says.
+#[derive(Debug, Clone, PartialEq)]
+struct Confirmation {
+    path: String,
+    description: Option<String>,
+    first_line: usize,
+    old: String,
+    new: String,
+}
+
+/// Where the engine deliberately differs from the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deviation {
-    /// The text has one match and another one that overlaps it: `aa` in `aaa`. Which of them is meant is unknown.
+    /// The text has one match and another one that overlaps it: `aa` in `aaa`. Which of them is meant is unknown, so the edit is
+    /// refused.
     Overlap,
-    /// The text has no visible character, or none at all. It would match almost everywhere, so it is a slip.
+    /// The text has no visible character, or none at all. It would match almost everywhere, so it is refused as a slip.
     Blank,
+    /// Old and new text are the same: nothing is written or logged, and the answer says so.
+    SameText,
 }
 
 impl Deviation {
-    fn find(old: &str, text: &str) -> Option<Self> {
+    fn find(old: &str, new: &str, text: &str) -> Option<Self> {
         if old.trim().is_empty() {
             return Some(Self::Blank);
         }
-        (count_substring(old, text) == 1 && overlaps_itself(old, text)).then_some(Self::Overlap)
+        match count_substring(old, text) {
+            1 if overlaps_itself(old, text) => Some(Self::Overlap),
+            1 if old == new => Some(Self::SameText),
+            _ => None,
+        }
     }
 
     fn expected(self) -> Expected {
         match self {
             Self::Overlap => Expected::StartsWith("Error: Found 1 match, and ".into()),
-            Self::Blank => Expected::Unchanged,
+            Self::Blank => Expected::StartsWith("Error".into()),
+            Self::SameText => Expected::Unchanged,
         }
     }
 }
@@ -113,24 +133,82 @@ fn overlaps_itself(needle: &str, text: &str) -> bool {
     (0..text.len()).filter(starts).count() > count_substring(needle, text)
 }
 
-/// How many lines of a side the mini-diff shows.
-const SHOWN: usize = 10;
+/// The lines of one side of a mini-diff. Whether a final line break starts another line, the document does not say.
+fn lines_of(text: &str) -> [Vec<&str>; 2] {
+    let all: Vec<&str> = text.split('\n').collect();
+    let without_last = all[..all.len() - 1].to_vec();
+    if text.is_empty() {
+        [Vec::new(), Vec::new()]
+    } else if text.ends_with('\n') {
+        [without_last, all]
+    } else {
+        [all.clone(), all]
+    }
+}
 
-/// `generate-mini-diff`.
-fn mini_diff(old: &str, new: &str) -> String {
-    // Whole lines are shown as such; otherwise every line break starts another line.
-    let is_whole = new.is_empty() || (old.ends_with('\n') && new.ends_with('\n'));
-    let side = |sign: char, text: &str| -> String {
-        let body = if is_whole { text.strip_suffix('\n').unwrap_or(text) } else { text };
-        let lines: Vec<&str> = body.split('\n').filter(|_| !text.is_empty()).collect();
-        let shown: String = lines.iter().take(SHOWN).map(|line| format!("\n  {sign} {line}")).collect();
-        match lines.len().saturating_sub(SHOWN) {
-            0 => shown,
-            1 => format!("{shown}\n  {sign} … (1 more line)"),
-            more => format!("{shown}\n  {sign} … ({more} more lines)"),
-        }
+/// Whether the lines of an answer are one side of a mini-diff: the first lines of the text, and if some are left out, how many.
+/// The document's example shows three lines, so as many are never left out.
+fn is_side_of(shown: &[&str], text: &str) -> bool {
+    let is_shown = |lines: &Vec<&str>| {
+        let (note, plain) = match shown.split_last() {
+            Some((last, rest)) if last.starts_with("… (") => (Some(*last), rest),
+            _ => (None, shown),
+        };
+        let left_out = lines.len().checked_sub(plain.len());
+        let says = |count: usize| note.is_some_and(|note| note.starts_with(&format!("… ({count} more line")));
+        lines.starts_with(plain)
+            && match left_out {
+                Some(0) => note.is_none(),
+                Some(count) => says(count) && plain.len() >= 3,
+                None => false,
+            }
     };
-    format!("Diff:{}{}", side('-', old), side('+', new))
+    lines_of(text).iter().any(is_shown)
+}
+
+impl Confirmation {
+    /// "✓ Edit applied to …", "Change: …", "Lines affected: …" and "Diff:", as in the document's example. Warnings may follow.
+    fn matches(&self, answer: &str) -> bool {
+        let change = self.description.as_ref().map_or(String::new(), |text| format!("Change: {text}\n"));
+        let start =
+            format!("✓ Edit applied to {}\n\n{change}Lines affected: {}-", self.path, self.first_line);
+        let Some((last_line, rest)) =
+            answer.strip_prefix(start.as_str()).and_then(|rest| rest.split_once("\nDiff:"))
+        else {
+            return false;
+        };
+        let is_range = last_line.parse::<usize>().is_ok_and(|last| last >= self.first_line);
+        let mut rest = rest.split('\n').skip(1).peekable();
+        let mut side = |sign: &str| {
+            std::iter::from_fn(|| rest.next_if(|line| line.starts_with(sign)))
+                .map(|line| &line[sign.len()..])
+                .collect::<Vec<&str>>()
+        };
+        let (removed, added) = (side("  - "), side("  + "));
+        is_range
+            && is_side_of(&removed, &self.old)
+            && is_side_of(&added, &self.new)
+            && rest.all(|line| line.starts_with("Warning: "))
+    }
+}
+
+/// "If change affects >50 lines": the lines of the old or of the new text, without those that are the same at both ends, or
+/// all of them. `None` if these readings differ.
+fn affects_more_than_50_lines(old: &str, new: &str) -> Option<bool> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+    let same = |a: &mut dyn Iterator<Item = (&&str, &&str)>| a.take_while(|(a, b)| a == b).count();
+    let at_start = same(&mut old.iter().zip(&new));
+    let at_end = same(&mut old.iter().rev().zip(new.iter().rev()));
+    // The last part may be no line of its own.
+    let fewest = old.len().max(new.len()).saturating_sub(at_start + at_end + 1);
+    let most = old.len() + new.len();
+    if fewest > 50 {
+        Some(true)
+    } else if most <= 50 {
+        Some(false)
+    } else {
+        None
+    }
 }
 
 impl Model {
@@ -141,11 +219,9 @@ impl Model {
         let path = &call.path;
         // 2. and 3. Resolve the path, and verify that it is within the project.
         if path.starts_with("../") || path.starts_with('/') {
-            let long = format!(
-                "Error: Path outside project root\nError: Path '{path}' is outside project root\n\
-                     `{path}` is outside the project root `/memory`. Only files inside the root can be used; give a path relative to it."
-            );
-            return Expected::Exactly(long);
+            return Expected::StartsWith(format!(
+                "Error: Path outside project root\nError: Path '{path}' is outside project root\n"
+            ));
         }
         // 4. Read the file.
         if path == "src" {
@@ -154,7 +230,7 @@ impl Model {
         let Some(file) = self.files.get_mut(path) else {
             return Expected::StartsWith(format!("Error: File '{path}' not found\n"));
         };
-        if let Some(deviation) = Deviation::find(old, &file.text) {
+        if let Some(deviation) = Deviation::find(old, new, &file.text) {
             return deviation.expected();
         }
         // 5. Count the occurrences.
@@ -174,28 +250,29 @@ impl Model {
                 ));
             }
         }
-        if old == new {
-            return Expected::Unchanged;
-        }
         // Escalation: "if change affects >50 lines", or on request.
         let at = file.text.find(old.as_str()).unwrap_or_default();
-        let affected = old.lines().count().max(new.lines().count());
-        // Whether a line counts that is joined with the old text's last one, the document does not say.
-        if affected == 50 && old.ends_with('\n') && !new.ends_with('\n') {
-            return Expected::Open;
-        }
-        if call.propose || affected > 50 {
-            self.proposals += 1;
-            return Expected::StartsWith(format!("Edit to {path} proposed as p{}", self.proposals));
+        let escalates = if call.propose { Some(true) } else { affects_more_than_50_lines(old, new) };
+        match escalates {
+            None => return Expected::Open,
+            Some(true) => {
+                self.proposals += 1;
+                return Expected::Proposed;
+            }
+            Some(false) => {}
         }
         // 6. to 8. Replace, log, write.
-        let line = file.text[..at].matches('\n').count() + 1;
+        let first_line = file.text[..at].matches('\n').count() + 1;
         file.text.replace_range(at..at + old.len(), new);
         self.log.push((path.clone(), call.description.clone()));
         // 9. and 10. The mini-diff and the confirmation.
-        let change = call.description.as_ref().map_or(String::new(), |text| format!("Change: {text}\n"));
-        let headline = format!("✓ Edit applied to {path}\n\n{change}");
-        Expected::Exactly(format!("{headline}Lines affected: {line}-…\n{}", mini_diff(old, new)))
+        Expected::Applied(Confirmation {
+            path: path.clone(),
+            description: call.description.clone(),
+            first_line,
+            old: old.clone(),
+            new: new.clone(),
+        })
     }
 
     fn propose_file_edit(&mut self, path: &str, content: &str) -> Expected {
@@ -204,28 +281,19 @@ impl Model {
             Some(file) if file.text == content => Expected::Unchanged,
             Some(_) => {
                 self.proposals += 1;
-                Expected::StartsWith(format!("Edit to {path} proposed as p{}", self.proposals))
+                Expected::Proposed
             }
         }
     }
 }
 
-/// Hides the last affected line: the document's example does not say how it is counted.
-fn hide_last_line(answer: &str) -> String {
-    let Some((before, rest)) = answer.split_once("\nLines affected: ") else { return answer.into() };
-    let (lines, after) = rest.split_once('\n').unwrap_or((rest, ""));
-    let first = lines.split('-').next().unwrap_or_default();
-    format!("{before}\nLines affected: {first}-…\n{after}")
-}
-
-fn agrees(expected: &Expected, answer: &str) -> bool {
-    let answer = hide_last_line(answer);
+fn agrees(expected: &Expected, answer: &str, status: Status) -> bool {
+    let is_error = answer.starts_with("Error");
     match expected {
-        Expected::Exactly(text) => answer.strip_prefix(text.as_str()).is_some_and(|rest| {
-            rest.is_empty() || rest.lines().skip(1).all(|line| line.starts_with("Warning: "))
-        }),
-        Expected::StartsWith(text) => answer.starts_with(text.as_str()),
-        Expected::Unchanged => answer.starts_with("Error") || answer.starts_with("No change"),
+        Expected::Applied(confirmation) => status == Status::Applied && confirmation.matches(answer),
+        Expected::StartsWith(text) => !status.is_success() && answer.starts_with(text.as_str()),
+        Expected::Proposed => status == Status::Pending && !is_error,
+        Expected::Unchanged => status == Status::NoChange || (!status.is_success() && is_error),
         Expected::Open => true,
     }
 }
@@ -302,7 +370,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(super::scaled(500) as u32))]
 
     // Shows: 002-flow, INV-001, INV-003, count-substring-basic, count-substring-overlapping
     #[test]
@@ -344,7 +412,7 @@ proptest! {
             };
             let request = Request { dialect: "agent-q".into(), tool: tool.into(), arguments: arguments.clone() };
             let answer = engine.call(request, &mut Auto);
-            prop_assert!(agrees(&expected, &answer.text), "{arguments}\nexpected {expected:?}\nanswered {:?}", answer.text);
+            prop_assert!(agrees(&expected, &answer.text, answer.report.status()), "{arguments}\nexpected {expected:?}\nanswered {:?}", answer.text);
             for (path, file) in &model.files {
                 let found = files.get(&FilePath::from_record(path).unwrap()).unwrap();
                 prop_assert_eq!(String::from_utf8(found).unwrap(), file.on_disk(), "{}", arguments);
@@ -371,19 +439,57 @@ fn the_model_counts_as_the_document_does() {
 
 #[test]
 fn deviations_are_recognized() {
-    assert_eq!(Deviation::find("aa", "aaa"), Some(Deviation::Overlap));
-    assert_eq!(Deviation::find("aa", "aaaa"), None, "the document refuses two matches");
-    assert_eq!(Deviation::find("aa", "aab"), None);
-    assert_eq!(Deviation::find(" \n", "a \n"), Some(Deviation::Blank));
+    assert_eq!(Deviation::find("aa", "b", "aaa"), Some(Deviation::Overlap));
+    assert_eq!(Deviation::find("aa", "b", "aaaa"), None, "the document refuses two matches");
+    assert_eq!(Deviation::find("aa", "b", "aab"), None);
+    assert_eq!(Deviation::find(" \n", "b", "a \n"), Some(Deviation::Blank));
+    assert_eq!(Deviation::find("a", "a", "a b"), Some(Deviation::SameText));
+    assert_eq!(Deviation::find("a", "a", "b"), None, "the document refuses text that is not there");
+}
+
+#[test]
+fn readings_of_affected_lines_are_told_apart() {
+    let lines = |count: usize, word: &str| format!("{word}\n").repeat(count);
+    assert_eq!(affects_more_than_50_lines("a\n", &lines(60, "b")), Some(true));
+    assert_eq!(affects_more_than_50_lines(&lines(60, "a"), "b\n"), Some(true));
+    assert_eq!(affects_more_than_50_lines(&lines(60, "a"), &lines(61, "a")), None, "one line differs");
+    assert_eq!(affects_more_than_50_lines(&lines(30, "a"), &lines(30, "b")), None, "30 or 60");
+    assert_eq!(affects_more_than_50_lines(&lines(20, "a"), &lines(20, "b")), Some(false));
 }
 
 /// A model that agrees with everything would show nothing.
 #[test]
 fn the_comparison_notices_differences() {
-    let applied = "✓ Edit applied to a\n\nLines affected: 2-3\nDiff:\n  - x\n  + y";
-    let exactly = |text: &str| Expected::Exactly(text.into());
-    assert!(agrees(&exactly("✓ Edit applied to a\n\nLines affected: 2-…\nDiff:\n  - x\n  + y"), applied));
-    assert!(!agrees(&exactly("✓ Edit applied to a\n\nLines affected: 3-…\nDiff:\n  - x\n  + y"), applied));
-    assert!(!agrees(&exactly("✓ Edit applied to a\n\nLines affected: 2-…\nDiff:\n  - x"), applied));
-    assert!(!agrees(&Expected::Unchanged, applied));
+    let applied = "✓ Edit applied to a\n\nLines affected: 2-3\nDiff:\n  - x\n  + y\n  + z";
+    let says = Confirmation {
+        path: "a".into(),
+        description: None,
+        first_line: 2,
+        old: "x".into(),
+        new: "y\nz\n".into(),
+    };
+    assert!(says.matches(applied) && says.matches(&format!("{applied}\nWarning: w")));
+    for other in [
+        Confirmation { first_line: 3, ..says.clone() },
+        Confirmation { old: "X".into(), ..says.clone() },
+        Confirmation { new: "y".into(), ..says.clone() },
+        Confirmation { new: "y\nz\nlast".into(), ..says.clone() },
+        Confirmation { path: "b".into(), ..says.clone() },
+        Confirmation { description: Some("why".into()), ..says.clone() },
+    ] {
+        assert!(!other.matches(applied), "{other:?}");
+    }
+    assert!(!says.matches(&format!("{applied}\nmore")));
+    let numbers = |count: usize| (1..=count).map(|n| format!("{n}\n")).collect::<String>();
+    assert!(is_side_of(&["1", "2", "3", "… (2 more lines)"], &numbers(5)));
+    assert!(!is_side_of(&["1", "2", "3", "… (4 more lines)"], &numbers(5)));
+    assert!(
+        !is_side_of(&["1", "2", "3"], &numbers(5)) && !is_side_of(&["1", "… (1 more line)"], &numbers(2))
+    );
+    let applied_as = |expected, status| agrees(&expected, applied, status);
+    assert!(applied_as(Expected::Applied(says.clone()), Status::Applied));
+    assert!(!applied_as(Expected::Applied(says), Status::Pending));
+    assert!(
+        !applied_as(Expected::Unchanged, Status::Applied) && !applied_as(Expected::Proposed, Status::Applied)
+    );
 }

@@ -1,7 +1,10 @@
 //! `Edit` of the document "Smart File Edit Tool".
 //!
 //! Not generated: blank `old_snippet` (refused in every dialect), blank lines in files that have lone `\r` and other endings,
-//! other encodings (`fixtures/native`), and `approval` (`consent.rs`). The document leaves open which candidates a `no_match` has.
+//! other encodings (`fixtures/native`), and `approval` (`consent.rs`). The document leaves open which candidates a `no_match` has,
+//! and whether new lines at the end of a file without a final newline bring one.
+//!
+//! The engine deliberately differs from the document in one case: [`keeps_shared_lines`].
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -48,37 +51,61 @@ fn dominant(file: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// FR-SFE-06 and FR-SFE-08: replaces a range of the view. Whole lines that old and new text share are not replaced, so they
-/// keep their endings; all others get the dominant one. See decision 38.
-fn splice(file: &str, from: usize, to: usize, new: &str) -> String {
+/// A range of the view and what replaces it.
+#[derive(Debug, Clone, PartialEq)]
+struct Splice {
+    from: usize,
+    to: usize,
+    new: String,
+}
+
+/// The bytes before a range of the view, in it, and after it.
+fn split(file: &str, splice: &Splice) -> [String; 3] {
     let units = units(file);
     let view = canonical(file);
-    let [from, to] = [from, to].map(|at| view[..at].chars().count());
-    let bytes = |range: &[(char, String)]| range.iter().map(|(_, bytes)| bytes.as_str()).collect::<String>();
-    let mut old = units[from..to].split_inclusive(|(c, _)| *c == '\n');
-    let new = canonical(new);
-    let encode = |line: &str| {
-        let mut rest = old.clone();
-        let is_line = |old: &[(char, String)]| old.iter().map(|(c, _)| *c).eq(line.chars());
-        match rest.find(|old| line.ends_with('\n') && is_line(old)) {
-            Some(same) => {
-                old = rest;
-                bytes(same)
-            }
-            None => line.replace('\n', dominant(file).0),
-        }
+    let [from, to] = [splice.from, splice.to].map(|at| view[..at].chars().count());
+    [&units[..from], &units[from..to], &units[to..]]
+        .map(|range| range.iter().map(|(_, bytes)| bytes.as_str()).collect())
+}
+
+/// FR-SFE-06 and FR-SFE-08: the file with a range of the view replaced, in the dominant newline style.
+fn apply(file: &str, splice: &Splice) -> String {
+    let [before, _, after] = split(file, splice);
+    format!("{before}{}{after}", splice.new.replace('\n', dominant(file).0))
+}
+
+/// The lines of a text with their line endings.
+fn lines_with_endings(text: &str) -> Vec<String> {
+    let units = units(text);
+    let lines = units.split_inclusive(|(c, _)| *c == '\n');
+    lines.map(|line| line.iter().map(|(_, bytes)| bytes.as_str()).collect()).collect()
+}
+
+/// Whether a file is as the document says, but for lines that the old and the new text share: they keep their line endings in a
+/// mixed file, because the purpose of the tool is to preserve them (decision 38).
+fn keeps_shared_lines(file: &str, splice: &Splice, found: &str) -> bool {
+    let [before, old, after] = split(file, splice);
+    let Some(new) = found.strip_prefix(&before).and_then(|rest| rest.strip_suffix(&after)) else {
+        return false;
     };
-    let new: String = new.split_inclusive('\n').map(encode).collect();
-    format!("{}{new}{}", bytes(&units[..from]), bytes(&units[to..]))
+    let old = lines_with_endings(&old);
+    let mut old = old.iter();
+    let is_kept = |line: &String| {
+        let text = canonical(line);
+        let in_dominant_style = text.replace('\n', dominant(file).0);
+        // Shared lines are in the same order in both.
+        *line == in_dominant_style || old.any(|old| old == line)
+    };
+    canonical(new) == splice.new && lines_with_endings(new).iter().all(is_kept)
 }
 
 fn line_of(view: &str, at: usize) -> usize {
     view[..at].matches('\n').count() + 1
 }
 
-/// The status of a call, and the file afterwards.
-fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, Option<String>) {
-    let unchanged = |status| (status, file.map(str::to_owned));
+/// The status of a call, and what it changes: one of several splices if the document leaves that open, or nothing.
+fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, Vec<Splice>) {
+    let unchanged = |status| (status, Vec::new());
     // `[tools.edit]`, and NFR-SFE-SEC-01: nothing but the file can be edited.
     if !settings.is_enabled()
         || (settings.require_file_hash && call["file_hash"].is_null())
@@ -111,7 +138,7 @@ fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, O
     if ["old_snippet", "new_snippet", "new_content"].into_iter().any(too_long) {
         return unchanged("error");
     }
-    let Some(file) = file else { return ("error", None) };
+    let Some(file) = file else { return unchanged("error") };
     let view = canonical(file);
     if by_snippet {
         let (old, new) =
@@ -129,7 +156,7 @@ fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, O
             .collect();
         return match places[..] {
             [] => unchanged("no_match"),
-            [at] => ("ok", Some(splice(file, at, at + old.len(), new))),
+            [at] => ("ok", vec![Splice { from: at, to: at + old.len(), new: canonical(new) }]),
             _ => unchanged("error"),
         };
     }
@@ -141,16 +168,16 @@ fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, O
     }
     let start: usize = lines[..first - 1].iter().map(|line| line.len()).sum();
     let end: usize = lines[..last].iter().map(|line| line.len()).sum();
-    // The document says that the exact lines are replaced, so the file decides about the last newline.
-    let mut new = canonical(call["new_content"].as_str().unwrap());
-    if lines[last - 1].ends_with('\n') {
-        if !new.is_empty() && !new.ends_with('\n') {
-            new.push('\n');
-        }
-    } else if new.ends_with('\n') {
-        new.pop();
-    }
-    ("ok", Some(splice(file, start, end, &new)))
+    // The document says that the exact lines are replaced, so the lines after them stay lines of their own.
+    let new = canonical(call["new_content"].as_str().unwrap());
+    let splice = |new: &str| Splice { from: start, to: end, new: new.to_owned() };
+    let splices = match (lines[last - 1].ends_with('\n'), new.strip_suffix('\n')) {
+        (true, None) if !new.is_empty() => vec![splice(&format!("{new}\n"))],
+        // The end of a file that has no final newline.
+        (false, Some(shorter)) => vec![splice(shorter), splice(&new)],
+        _ => vec![splice(&new)],
+    };
+    ("ok", splices)
 }
 
 /// The line endings of a file, and whether it can have blank lines: with them, an edit could bring a lone `\r` and a `\n`
@@ -208,10 +235,8 @@ fn snippet_call(rng: &mut Rng, file: &str) -> Value {
         old = "alpha".into();
     }
     let mut new = fresh(rng, old.ends_with('\n'));
-    // Lines that repeat could be paired in more than one way.
     let shared: Vec<&str> = old.split_inclusive('\n').collect();
-    let is_distinct = (1..shared.len()).all(|n| !shared[..n].contains(&shared[n]));
-    if rng.bool() && old.ends_with('\n') && is_distinct {
+    if rng.bool() && old.ends_with('\n') {
         new = shared
             .iter()
             .filter(|_| rng.u8(0..3) > 0)
@@ -285,9 +310,10 @@ fn call(rng: &mut Rng, file: &str) -> Value {
 // Shows: 000-purpose, 000-canonical, 000-replaces-safely, 000-hash-validation, FR-SFE-05, FR-SFE-08, FR-SFE-11
 #[test]
 fn agrees_with_the_document() {
-    let mut rng = Rng::with_seed(0x000);
+    let mut rng = Rng::with_seed(super::seed(0x000));
     let mut seen = std::collections::BTreeMap::new();
-    for number in 0..6000 {
+    let mut kept = 0;
+    for number in 0..super::scaled(6000) {
         let before = (rng.u8(0..30) > 0).then(|| file(&mut rng));
         let call = call(&mut rng, before.as_deref().unwrap_or("alpha\n"));
         let mut sandbox = Sandbox::default();
@@ -303,12 +329,22 @@ fn agrees_with_the_document() {
         if let Some(before) = &before {
             sandbox.put("file.txt", before);
         }
-        let (status, after) = model(before.as_deref(), &call, &sandbox.settings.edit);
+        let (status, splices) = model(before.as_deref(), &call, &sandbox.settings.edit);
         let answer = sandbox.call("forge", "Edit", call.clone());
         let payload: Value = serde_json::from_str(&answer.text).unwrap();
         let context = format!("call {number}: {call}\nfile: {before:?}\nanswer: {}", answer.text);
         assert_eq!(payload["status"], status, "{context}");
-        assert_eq!(sandbox.text("file.txt"), after, "{context}");
+        let after = sandbox.text("file.txt");
+        match &before {
+            Some(before) if !splices.is_empty() => {
+                let found = after.as_deref().unwrap();
+                let is_as_written = splices.iter().any(|splice| apply(before, splice) == found);
+                let is_kept = || splices.iter().any(|splice| keeps_shared_lines(before, splice, found));
+                assert!(is_as_written || is_kept(), "{context}\nfound {found:?}\nexpected {splices:?}");
+                kept += usize::from(!is_as_written);
+            }
+            _ => assert_eq!(after, before, "{context}"),
+        }
         let is_line_edit = call["old_snippet"].is_null()
             && ["start_line", "end_line", "new_content"].iter().any(|name| !call[*name].is_null());
         let action = if is_line_edit { "apply_line_edit" } else { "apply_snippet_edit" };
@@ -326,4 +362,20 @@ fn agrees_with_the_document() {
         *seen.entry(status).or_insert(0) += 1;
     }
     assert!(seen.len() == 4 && seen.values().all(|&count| count > 200), "every status is covered: {seen:?}");
+    assert!((10..super::scaled(200)).contains(&kept), "shared lines of mixed files: {kept}");
+}
+
+#[test]
+fn shared_lines_are_recognized() {
+    // LF is dominant.
+    let file = "a\nb\r\nc\nd\n";
+    let splice = Splice { from: 0, to: 6, new: "a\nb\nC\n".into() };
+    assert_eq!(apply(file, &splice), "a\nb\nC\nd\n");
+    let keeps = |found: &str| keeps_shared_lines(file, &splice, found);
+    assert!(keeps("a\nb\r\nC\nd\n"), "the line that both texts have");
+    assert!(!keeps("a\nb\r\nC\r\nd\n"), "a new line has the dominant style");
+    assert!(!keeps("a\nb\r\nX\nd\n") && !keeps("a\nb\r\nC\nd\r\n"), "other text");
+    let swapped = Splice { from: 0, to: 4, new: "b\na\n".into() };
+    assert!(keeps_shared_lines("a\r\nb\r\nc\nd\ne\n", &swapped, "b\r\na\nc\nd\ne\n"));
+    assert!(!keeps_shared_lines("a\r\nb\r\nc\nd\ne\n", &swapped, "b\r\na\r\nc\nd\ne\n"), "not in order");
 }

@@ -13,9 +13,11 @@ use super::{Sandbox, occurrences};
 /// What a call must answer, and the file afterwards.
 struct Expected {
     is_success: bool,
-    /// How the answer starts.
+    /// How the answer starts; empty where the document does not say.
     text: String,
     file: Option<String>,
+    /// What happens, in a word.
+    outcome: &'static str,
 }
 
 /// The safety check of the document.
@@ -64,7 +66,7 @@ impl Deviation {
             Self::NotShown if call["mode"] == "edit" => {
                 "Safety check failed: This edit would reduce file from "
             }
-            Self::NotShown => "overwrite mode shows the diff before it is confirmed: ",
+            Self::NotShown => "",
         }
     }
 }
@@ -72,75 +74,87 @@ impl Deviation {
 /// What the document says of the four modes. `preview_only` is one of its open questions, so only that it writes nothing is
 /// definite.
 fn model(file: Option<&str>, call: &Value, max_file_size: usize) -> Expected {
-    let error = |text: String| Expected { is_success: false, text, file: file.map(str::to_owned) };
+    let error =
+        |outcome, text: String| Expected { is_success: false, text, file: file.map(str::to_owned), outcome };
     let content = call["content"].as_str().unwrap();
     let path = call["path"].as_str().unwrap();
     // "Relative path to the file (no absolute paths or traversal)".
     if path != FILE {
-        return error(String::new());
+        return error("bad path", String::new());
     }
-    let write = |new: String, text: String| match new.len() > max_file_size {
-        true => {
-            error(format!("Resulting content size {} bytes exceeds maximum {max_file_size} bytes", new.len()))
-        }
-        false => Expected { is_success: true, text, file: Some(new) },
+    let write = |outcome, new: String, text: String| match new.len() > max_file_size {
+        true => error(
+            "too large",
+            format!("Resulting content size {} bytes exceeds maximum {max_file_size} bytes", new.len()),
+        ),
+        false => Expected { is_success: true, text, file: Some(new), outcome },
     };
     match (call["mode"].as_str().unwrap(), file) {
         ("edit", file) => {
             // Clients send an empty text for a field that they do not use.
             let Some(old_text) = call["old_text"].as_str().filter(|text| !text.is_empty()) else {
                 return error(
+                    "no old_text",
                     "edit mode requires old_text parameter. To append to file, use 'append' mode. \
                      To replace entire file, use 'overwrite' mode explicitly."
                         .into(),
                 );
             };
-            let Some(old) = file else { return error(format!("Can't edit file: file not found ({path})")) };
+            let Some(old) = file else {
+                return error("edit without file", format!("Can't edit file: file not found ({path})"));
+            };
             match old.matches(old_text).count() {
-                0 => error(format!(
-                    "The specified old_text was not found in the file.\nSearched for: {old_text}\n\
-                     Hint: Use read_file to view current contents and find a unique anchor point."
-                )),
+                0 => error(
+                    "not found",
+                    format!(
+                        "The specified old_text was not found in the file.\nSearched for: {old_text}\n\
+                         Hint: Use read_file to view current contents and find a unique anchor point."
+                    ),
+                ),
                 1 => {
                     let new = old.replacen(old_text, content, 1);
                     let (before, after) = (old.lines().count(), new.lines().count());
                     // "Allow override mechanism if needed (with confirmation)".
                     if is_reduction(before, after) && call["confirm_reduction"] != true {
-                        return error(format!(
+                        let text = format!(
                             "Safety check failed: This edit would reduce file from {before} lines to {after} lines.\n\
                              This suggests the edit may be replacing too much content.\n\
                              If you intend to replace the entire file, use 'overwrite' mode explicitly.\n\
                              Otherwise, review your old_text parameter to ensure it's specific enough."
-                        ));
+                        );
+                        return error("reduction", text);
                     }
-                    write(new, format!("Edited {path} (replaced 1 occurrence):\n\n"))
+                    write("edited", new, format!("Edited {path} (replaced 1 occurrence):\n\n"))
                 }
-                count => error(format!(
-                    "The specified old_text matches {count} locations (must be unique).\nSearched for: {old_text}\n\
-                     Hint: Include more surrounding context to make the match unique."
-                )),
+                count => error(
+                    "several matches",
+                    format!(
+                        "The specified old_text matches {count} locations (must be unique).\nSearched for: {old_text}\n\
+                         Hint: Include more surrounding context to make the match unique."
+                    ),
+                ),
             }
         }
         ("append", Some(old)) => {
             let separator = if old.ends_with('\n') { "" } else { "\n" };
-            write(format!("{old}{separator}{content}"), format!("Appended to {path}:\n\n"))
+            write("appended", format!("{old}{separator}{content}"), format!("Appended to {path}:\n\n"))
         }
-        ("append", None) => error(format!(
-            "Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files."
-        )),
-        ("create", None) => write(content.into(), format!("Created {path}")),
-        ("create", Some(_)) => error(format!("Can't create file: file already exists ({path})")),
+        ("append", None) => error(
+            "append without file",
+            format!("Can't append to file: file not found ({path})\nHint: Use 'create' mode for new files."),
+        ),
+        // The document has no code, and so no messages, for these two modes.
+        ("create", None) => write("created", content.into(), String::new()),
+        ("create", Some(_)) => error("create over file", String::new()),
         // "Diff preview before all destructive operations", "a `confirm_overwrite` parameter […] that requires explicit true value".
         // Text that cannot be written needs no confirmation.
-        ("overwrite", Some(old)) => match write(content.into(), format!("Overwrote {path}")) {
+        ("overwrite", Some(old)) => match write("overwritten", content.into(), String::new()) {
             done if done.is_success && !old.is_empty() && call["confirm_overwrite"] != true => {
-                error(format!(
-                    "overwrite mode requires confirm_overwrite: {path} has content that would be replaced completely."
-                ))
+                error("unconfirmed", String::new())
             }
             done => done,
         },
-        ("overwrite", None) => error(format!("Can't overwrite file: file not found ({path})")),
+        ("overwrite", None) => error("overwrite without file", String::new()),
         (mode, _) => panic!("the document has no mode {mode}"),
     }
 }
@@ -231,10 +245,10 @@ fn on_disk(text: &str, crlf: bool) -> String {
 // Shows: 003-guiding-errors, 003-shrink-guard, 003-append-separator, 003-zero-wipeouts, 003-unique-anchor
 #[test]
 fn agrees_with_the_document() {
-    let mut rng = Rng::with_seed(0x003);
+    let mut rng = Rng::with_seed(super::seed(0x003));
     let mut seen = std::collections::BTreeMap::new();
     let mut deviations = std::collections::BTreeMap::new();
-    for number in 0..8000 {
+    for number in 0..super::scaled(8000) {
         let before = (rng.u8(0..4) > 0).then(|| file(&mut rng));
         let call = call(&mut rng, before.as_deref().unwrap_or("line 0;\n"));
         let crlf = rng.u8(0..3) == 0 && before.as_ref().is_some_and(|before| before.contains('\n'));
@@ -289,13 +303,13 @@ fn agrees_with_the_document() {
         }
         assert_eq!(answer.report.is_success(), expected.is_success, "{context}");
         assert!(answer.text.starts_with(&expected.text), "{context}\nexpected: {}", expected.text);
-        // "Write and generate diff".
-        let shows_diff = expected.is_success && call["path"] == FILE && before.is_some();
+        // "Write and generate diff", and "diff preview before all destructive operations".
+        let is_preview = ["unconfirmed", "reduction"].contains(&expected.outcome);
+        let shows_diff = is_preview || (expected.is_success && before.is_some());
         assert!(!shows_diff || is_diff(&answer.text[expected.text.len()..]), "{context}");
-        let first_words: String = expected.text.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        *seen.entry(first_words).or_insert(0) += 1;
+        *seen.entry(expected.outcome).or_insert(0) += 1;
     }
-    let is_few = |count: &usize| (10..600).contains(count);
+    let is_few = |count: &usize| (10..super::scaled(600)).contains(count);
     assert!(deviations.len() == 3 && deviations.values().all(is_few), "{deviations:?}");
-    assert!(seen.len() >= 10 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
+    assert!(seen.len() == 15 && seen.values().all(|&count| count > 20), "every answer is covered: {seen:?}");
 }

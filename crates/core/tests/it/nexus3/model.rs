@@ -7,8 +7,12 @@
 pub(crate) enum Verdict {
     /// It becomes this text.
     Becomes(String),
+    /// It becomes one of these texts.
+    BecomesOneOf(Vec<String>),
     /// It becomes this text, apart from how its added lines are indented.
     BecomesIndented(String),
+    /// This, or nothing is written: the specification does not say which of several places is meant.
+    OrRefused(Box<Verdict>),
     /// Nothing is written.
     Refused,
     /// The specification does not say.
@@ -68,19 +72,18 @@ pub(crate) fn replace(text: &str, edits: &[Edit]) -> (Verdict, Vec<(usize, Probl
     (Verdict::Becomes(now), Vec::new())
 }
 
-/// "Replace lines by line number": whole lines, both ends included. "Preserves/adds trailing newline correctly": the new
-/// text ends with a newline, except at the end of a file that has none.
+/// "Replace lines by line number": whole lines, both ends included. "Preserves/adds trailing newline correctly": lines that others
+/// follow end with a newline. At the end of a file that has none, whether one in the new text stays is left open.
 pub(crate) fn replace_lines(text: &str, start: usize, end: Option<usize>, new: &str) -> Verdict {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let end = end.unwrap_or(start);
     if start < 1 || end < start || end > lines.len() {
         return Verdict::Refused;
     }
-    let mut new = new.to_owned();
-    match (lines[end - 1].ends_with('\n'), new.ends_with('\n')) {
-        (true, false) if !new.is_empty() => new.push('\n'),
-        (false, true) => drop(new.pop()),
-        _ => {}
+    let replaced = |new: &str| [&lines[..start - 1].concat(), new, &lines[end..].concat()].concat();
+    match (lines[end - 1].ends_with('\n'), new.strip_suffix('\n')) {
+        (true, None) if !new.is_empty() => Verdict::Becomes(replaced(&format!("{new}\n"))),
+        (false, Some(shorter)) => Verdict::BecomesOneOf(vec![replaced(shorter), replaced(new)]),
+        _ => Verdict::Becomes(replaced(new)),
     }
-    Verdict::Becomes([&lines[..start - 1].concat(), new.as_str(), &lines[end..].concat()].concat())
 }

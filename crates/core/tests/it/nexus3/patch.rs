@@ -10,7 +10,7 @@ use slipstitch_core::engine::Answer;
 use slipstitch_core::outcome::Status;
 
 use super::model::Verdict;
-use super::{CALLS, Files, Tally, generate as files};
+use super::{CALLS, Files, Tally, generate as files, seeds};
 use crate::gauntlet::random::Random;
 use diff::{Headers, Writing};
 use model::{Mode, Place, Request};
@@ -144,6 +144,7 @@ fn check_placed(answer: &Answer, call: &Call, places: &[Place], dry: bool) {
                 (100.0 * ratio).round().min(99.0),
                 line(at)
             )),
+            Place::Best(..) => warns(format!("Hunk {number} {verb} via fuzzy match (")),
             Place::Exact(_) | Place::Whitespace(_) | Place::Nowhere | Place::Open => {}
         }
     }
@@ -162,6 +163,11 @@ fn check_answer(answer: &Answer, call: &Call, places: Option<&[Place]>, text: &s
             assert_eq!(lines[..2], ["Dry run - no changes made:", &would]);
             assert!(!answer.text.contains("applied"), "a dry run says what would be: {}", answer.text);
         }
+        Status::Refused if places.is_some() && dry => {
+            assert_eq!(lines[..2], ["Dry run - no changes made:", "  f.py: the patch would fail"]);
+            let says_was_applied = |line: &&str| line.starts_with("  Hunk") && line.ends_with(": applied");
+            assert!(!lines.iter().any(says_was_applied), "a dry run says what would be: {}", answer.text);
+        }
         Status::Refused if places.is_some() => {
             assert_eq!(lines[0], "Patch failed on f.py:");
             assert!(lines.contains(&"No changes made (atomic rollback)."), "{}", answer.text);
@@ -176,7 +182,9 @@ fn check_answer(answer: &Answer, call: &Call, places: Option<&[Place]>, text: &s
     if matches!(answer.report.status(), Status::Refused) {
         failing.iter().for_each(|number| check_failure(&lines, *number, call, text));
         let told = lines.iter().filter(|line| line.starts_with("  Hunk ") && line.contains(" failed: "));
-        assert_eq!(told.count(), failing.len(), "{places:?}\n{}", answer.text);
+        let doubtful = places.iter().filter(|place| matches!(place, Place::Best(..))).count();
+        let (count, least) = (told.count(), failing.len());
+        assert!((least..=least + doubtful).contains(&count), "{places:?}\n{}\n{}", call.diff, answer.text);
     } else if matches!(answer.report.status(), Status::Applied | Status::WouldApply) {
         check_placed(answer, call, places, dry);
         if call.writing.headers == Headers::Several {
@@ -211,7 +219,7 @@ fn compare(seed: u64) -> Option<(Mode, Verdict)> {
 #[test]
 fn patch_agrees_with_the_model() {
     let mut tallies: [Tally; 3] = Default::default();
-    for (mode, verdict) in (0..2 * CALLS).filter_map(compare) {
+    for (mode, verdict) in seeds(2 * CALLS).filter_map(compare) {
         let tally = match mode {
             Mode::Strict => &mut tallies[0],
             Mode::Tolerant => &mut tallies[1],

@@ -30,12 +30,17 @@ pub(super) fn render(input: &RenderInput<'_>) -> Option<Vec<String>> {
             .iter()
             .any(|failure| failure.edit.is_some() && failure.reason != Unplaced::FileNotFound) =>
         {
-            failed(input, &path)
+            failed(input, &path, if is_dry_run(input) { Tense::Would } else { Tense::Done })
         }
         _ => return None,
     };
     out.extend(report.warnings.iter().map(|warning| format!("  Warning: {warning}")));
     Some(out)
+}
+
+/// Whether nothing would have been written even if every hunk had applied.
+fn is_dry_run(input: &RenderInput<'_>) -> bool {
+    input.fields()["dry_run"] == true
 }
 
 /// Whether a summary reports what was written, or what a dry run would write.
@@ -66,21 +71,24 @@ fn summarize(report: &Report, tense: Tense) -> String {
     }
 }
 
-fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
+fn failed(input: &RenderInput<'_>, path: &str, tense: Tense) -> Vec<String> {
     let report = input.report;
-    let mut out = vec![format!("Patch failed on {path}:")];
     let failing: Vec<usize> = report.failures.iter().filter_map(|failure| failure.edit).collect();
+    let mut out = match tense {
+        Tense::Done => vec![format!("Patch failed on {path}:")],
+        Tense::Would => vec!["Dry run - no changes made:".into(), format!("  {path}: the patch would fail")],
+    };
     let mut next = 1;
     for failure in report.failures.iter().take(MAX_FAILURES) {
         let number = failure.edit.unwrap_or(next);
         // The deletion comes after the last hunk, and is none itself.
         if failure.reason == Unplaced::ContentDiffers {
-            out.extend(applied_hunks(next, number));
+            out.extend(applied_hunks(next, number, tense));
             out.push(format!("  {}", describe_deletion(path)));
             next = report.edits + 1;
             continue;
         }
-        out.extend(applied_hunks(next, number));
+        out.extend(applied_hunks(next, number, tense));
         out.extend(explain(number, failure));
         out.extend(removed_line_note(input, failure).map(str::to_owned));
         next = number + 1;
@@ -89,9 +97,11 @@ fn failed(input: &RenderInput<'_>, path: &str) -> Vec<String> {
     if more > 0 {
         out.push(format!("  … and {more} more hunks failed"));
     } else {
-        out.extend(applied_hunks(next, report.edits + 1));
+        out.extend(applied_hunks(next, report.edits + 1, tense));
     }
-    out.push("No changes made (atomic rollback).".into());
+    if let Tense::Done = tense {
+        out.push("No changes made (atomic rollback).".into());
+    }
     out
 }
 
@@ -104,11 +114,12 @@ fn describe_deletion(path: &str) -> String {
 }
 
 /// Lists the hunks from number `from` up to but excluding `to` as applied.
-fn applied_hunks(from: usize, to: usize) -> Option<String> {
+fn applied_hunks(from: usize, to: usize, tense: Tense) -> Option<String> {
+    let verb = tense.pick("applied", "would apply");
     match to.saturating_sub(from) {
         0 => None,
-        1 => Some(format!("  Hunk {from}: applied")),
-        _ => Some(format!("  Hunks {from}-{}: applied", to - 1)),
+        1 => Some(format!("  Hunk {from}: {verb}")),
+        _ => Some(format!("  Hunks {from}-{}: {verb}", to - 1)),
     }
 }
 

@@ -9,6 +9,10 @@ enum Flaw {
     None,
     TrailingBlanks,
     InnerBlanks,
+    /// Blanks inside brackets, and none after commas.
+    BlanksAroundMarks,
+    /// Blanks that separate tokens are missing.
+    JoinedTokens,
     Indentation,
     ContextWord,
     RemovedWord,
@@ -102,6 +106,8 @@ fn spoil(hunk: &mut Hunk, random: &mut Random) {
         Flaw::None,
         Flaw::TrailingBlanks,
         Flaw::InnerBlanks,
+        Flaw::BlanksAroundMarks,
+        Flaw::JoinedTokens,
         Flaw::Indentation,
         Flaw::ContextWord,
         Flaw::ContextWord,
@@ -112,7 +118,8 @@ fn spoil(hunk: &mut Hunk, random: &mut Random) {
     if flaw == Flaw::Start && !hunk.old_lines().is_empty() {
         hunk.start += random.from(1, 4);
     }
-    let prefix = if flaw == Flaw::RemovedWord { '-' } else { ' ' };
+    let is_in_any_line = matches!(flaw, Flaw::BlanksAroundMarks | Flaw::JoinedTokens) && random.chance(50);
+    let prefix = if flaw == Flaw::RemovedWord || is_in_any_line { '-' } else { ' ' };
     let wanted: Vec<usize> = (0..hunk.lines.len()).filter(|&n| hunk.lines[n].0 == prefix).collect();
     let Some(&chosen) = random.pick(&wanted) else { return };
     let line = &mut hunk.lines[chosen].1;
@@ -122,6 +129,11 @@ fn spoil(hunk: &mut Hunk, random: &mut Random) {
         Flaw::InnerBlanks => {
             let indent = line.len() - line.trim_start().len();
             *line = format!("{}{}", &line[..indent], line.trim_start().replace(' ', "  "));
+        }
+        Flaw::BlanksAroundMarks => *line = line.replace(", ", ",").replace('(', "( ").replace(')', " )"),
+        Flaw::JoinedTokens => {
+            let indent = line.len() - line.trim_start().len();
+            *line = format!("{}{}", &line[..indent], line.trim_start().replacen(' ', "", 1));
         }
         Flaw::Indentation if line.trim().is_empty() => {}
         Flaw::Indentation => *line = format!("  {line}"),

@@ -1,7 +1,7 @@
 //! What the specification says about `patch`: lists of lines, no engine.
 //!
 //! It does not say where to look for a hunk whose lines are not where its header says. The model takes the only place that has them,
-//! and leaves it open which of several is meant. `deviations.rs` has the two cases in which the engine deliberately differs.
+//! and leaves it open which of several is meant. `deviations.rs` has the case in which the engine deliberately differs.
 
 use super::deviations;
 use crate::nexus3::model::Verdict;
@@ -39,6 +39,10 @@ impl Hunk {
         self.side('+')
     }
 
+    pub(super) fn has_blank_lines(&self) -> bool {
+        self.old_lines().iter().any(|line| line.trim().is_empty())
+    }
+
     pub(crate) fn new_lines(&self) -> Vec<&str> {
         self.side('-')
     }
@@ -55,9 +59,36 @@ impl Hunk {
     }
 }
 
-/// A line with each run of whitespace as one blank, and none at the ends.
-pub(super) fn squeezed(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+/// How far two lines are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sameness {
+    Different,
+    /// They differ in whitespace that separates words or operators, so they may not mean the same.
+    Tokens,
+    /// They differ in whitespace only.
+    Whitespace,
+}
+
+/// "Allow whitespace differences". Whitespace at the ends of a line, around brackets and commas, and the length of other whitespace
+/// certainly is no more than that.
+pub(super) fn compare_whitespace(a: &str, b: &str) -> Sameness {
+    let bare = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    if squeezed(a) == squeezed(b) {
+        Sameness::Whitespace
+    } else if bare(a) == bare(b) {
+        Sameness::Tokens
+    } else {
+        Sameness::Different
+    }
+}
+
+/// A line with each run of whitespace as one blank, and none at the ends and around brackets and commas.
+fn squeezed(line: &str) -> String {
+    let mut out = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    for mark in ["(", ")", ","] {
+        out = out.replace(&format!(" {mark}"), mark).replace(&format!("{mark} "), mark);
+    }
+    out
 }
 
 /// The number of characters that difflib's `SequenceMatcher` matches in texts of fewer than 200: the longest common
@@ -95,15 +126,29 @@ pub(crate) enum Place {
     Exact(usize),
     /// Where they differ in whitespace only.
     Whitespace(usize),
-    /// Where they are similar.
+    /// Where they are similar, the only such place.
     Similar(usize, f64),
+    /// Where they are most similar, of several such places.
+    Best(usize, f64),
 }
 
 impl Place {
     fn at(self) -> Option<usize> {
         match self {
             Self::Nowhere | Self::Open => None,
-            Self::Exact(at) | Self::Whitespace(at) | Self::Similar(at, _) => Some(at),
+            Self::Exact(at) | Self::Whitespace(at) | Self::Similar(at, _) | Self::Best(at, _) => Some(at),
+        }
+    }
+
+    /// The most similar of some places, with their ratios; `None` stands for that of a long text.
+    pub(super) fn most_similar(places: &[(usize, Option<f64>)]) -> Self {
+        let best = places.iter().filter_map(|(_, ratio)| *ratio).fold(0.0, f64::max);
+        let may_be_best = |(_, ratio): &&(usize, Option<f64>)| ratio.is_none_or(|ratio| ratio == best);
+        match (places, &places.iter().filter(may_be_best).collect::<Vec<_>>()[..]) {
+            ([], _) => Self::Nowhere,
+            ([(one, Some(ratio))], _) => Self::Similar(*one, *ratio),
+            (_, [(one, Some(ratio))]) => Self::Best(*one, *ratio),
+            _ => Self::Open,
         }
     }
 }
@@ -136,28 +181,33 @@ fn place(hunk: &Hunk, file: &[&str], request: &Request, is_shifted: bool) -> Pla
         [] => {}
         _ => return Place::Open,
     }
-    let is_match: fn(char, &str, &str) -> bool = match request.mode {
+    let windows =
+        |least: Sameness| hunk.windows(file, move |_, line, found| compare_whitespace(line, found) >= least);
+    let places = match request.mode {
         // "Trailing whitespace: Normalize" is a repair, which `strict_validation` disables.
         Mode::Strict if request.strict_validation => return Place::Nowhere,
-        Mode::Strict => |_, line, found| line.trim_end() == found.trim_end(),
-        Mode::Tolerant | Mode::Fuzzy(_) => |_, line, found| squeezed(line) == squeezed(found),
+        Mode::Strict => hunk.windows(file, |_, line, found| line.trim_end() == found.trim_end()),
+        Mode::Tolerant | Mode::Fuzzy(_) => {
+            let places = windows(Sameness::Whitespace);
+            if windows(Sameness::Tokens).len() > places.len() {
+                return Place::Open;
+            }
+            places
+        }
     };
-    match (hunk.windows(file, is_match)[..].as_ref(), request.mode) {
+    match (&places[..], request.mode) {
         ([one], _) => Place::Whitespace(*one),
-        ([], Mode::Fuzzy(threshold)) => most_similar(hunk, file, threshold),
+        // "SequenceMatcher fallback", "matches with similarity ≥ threshold": the most similar place.
+        ([], Mode::Fuzzy(threshold)) => {
+            let everywhere = hunk.windows(file, |_, _, _| true);
+            let place = Place::most_similar(&similar_places(hunk, file, threshold, everywhere));
+            // Without its blank lines, the hunk may be similar to another place.
+            match place {
+                Place::Similar(at, ratio) if hunk.has_blank_lines() => Place::Best(at, ratio),
+                place => place,
+            }
+        }
         ([], _) => Place::Nowhere,
-        _ => Place::Open,
-    }
-}
-
-/// "SequenceMatcher fallback", "matches with similarity ≥ threshold": the most similar place.
-fn most_similar(hunk: &Hunk, file: &[&str], threshold: f64) -> Place {
-    let similar = similar_places(hunk, file, threshold, hunk.windows(file, |_, _, _| true));
-    let best = similar.iter().filter_map(|(_, ratio)| *ratio).fold(0.0, f64::max);
-    match similar.iter().filter(|(_, ratio)| ratio.is_none_or(|ratio| ratio == best)).collect::<Vec<_>>()[..]
-    {
-        [] => Place::Nowhere,
-        [(one, Some(ratio))] => Place::Similar(*one, *ratio),
         _ => Place::Open,
     }
 }
@@ -208,12 +258,17 @@ pub(crate) fn patch(text: &str, request: &Request) -> (Verdict, Vec<Place>) {
         is_shifted |= place.at() != Some(hunk.start.saturating_sub(1));
         places.push(place);
     }
+    let is_doubtful = places.iter().any(|place| matches!(place, Place::Best(..)));
     let verdict = if places.contains(&Place::Open) {
         Verdict::Open
     } else if places.contains(&Place::Nowhere) {
         Verdict::Refused
     } else {
-        apply(text, &request.hunks, &places)
+        match apply(text, &request.hunks, &places) {
+            Verdict::Open => Verdict::Open,
+            applied if is_doubtful => Verdict::OrRefused(Box::new(applied)),
+            applied => applied,
+        }
     };
     (verdict, places)
 }
