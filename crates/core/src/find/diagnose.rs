@@ -82,7 +82,9 @@ impl Diagnoser<'_, '_> {
         diagnosis.mismatch = Some(self.named_mismatch(near.mismatch));
         // With several places that are about as close, a hint to choose one invites a guess; and what a line of dots stands for is
         // only known where the lines around it are found.
-        let is_decided = near.is_decided && !has_elision(self.request.as_meant());
+        let has_elision =
+            || self.file.index().is_some_and(|index| has_elision(self.request.as_meant(), &index));
+        let is_decided = near.is_decided && !has_elision();
         if is_decided && let Some(first) = diagnosis.candidates.first_mut() {
             first.choosable = offers.is_choosable(first.lines);
         }

@@ -7,7 +7,7 @@ use super::heading::opens_block;
 use super::limits::{MAX_CHAINS, MAX_ELIDED_LINES, MAX_ELISION_BYTES};
 use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
-use super::search_index::SearchIndex;
+use super::search_index::{SearchIndex, squashed_hash};
 
 /// Comment markers that may precede the dots.
 const COMMENT_MARKERS: &[&str] = &[
@@ -125,9 +125,14 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
     alignment
 }
 
-/// Whether a request leaves out lines that it does not change.
-pub(super) fn has_elision(script: &Script) -> bool {
-    script.rows.iter().any(|row| row.role == Role::Context && is_elision(row))
+/// Whether a request leaves out lines that it does not change. A line of dots that the file has is no elision: `...` may be the
+/// body of a function.
+pub(super) fn has_elision(script: &Script, index: &SearchIndex<'_>) -> bool {
+    let is_in_file = |row: &Row| {
+        let hash = squashed_hash(&line_key(&row.text));
+        (0..index.len()).any(|at| index.squashed(at) == hash)
+    };
+    script.rows.iter().any(|row| row.role == Role::Context && is_elision(row) && !is_in_file(row))
 }
 
 /// Whether a row is a line of dots, or a comment that starts with dots.

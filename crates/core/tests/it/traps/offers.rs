@@ -329,3 +329,15 @@ fn a_declaration_above_the_change_names_no_block() {
     assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
     assert_ne!(failure(&answer).cause, Some(slipstitch_core::find::Cause::OtherBlock), "{}", answer.text);
 }
+
+/// Dots that are in the file stand for nothing else.
+#[test]
+fn a_body_of_dots_is_a_line_like_any_other() {
+    let file = "class Reader(Protocol):\n    def open_it(self) -> None:\n        ...\n\n    def read_it(self, size: int) -> bytes:\n        return decode(size)\n";
+    let old = file.replace("return decode(size)", "return decdoe(size)");
+    let rig = Rig::new(file);
+    let new = old.replace("decdoe(size)", "decode(size, 1)");
+    let answer = rig.edit(&old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer, &new), file.replace("decode(size)", "decode(size, 1)"));
+}
