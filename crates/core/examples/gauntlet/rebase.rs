@@ -21,6 +21,10 @@ pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
         if next_j > j && !rebased.is_shift_clear(next_i) {
             return None;
         }
+        // Lines inserted at the start of the old text belong to its first line, not to what the file has above it.
+        if let (0, Some(place)) = (next_i, there.first().copied().flatten()) {
+            rebased.copy_until(place);
+        }
         new[j..next_j].iter().for_each(|line| rebased.insert(line));
         if next_i < old.len() {
             rebased.keep(next_i);
@@ -212,6 +216,11 @@ mod tests {
         );
         assert_eq!(rebase_on_lines("b\nc", "B\nc", "b\nc\nb\nc"), None, "the line to replace is there twice");
         assert_eq!(rebase_on_lines("b\nc", "b\nnew\nc", shown).as_deref(), Some("x\na\ny\nb\nnew\nc\nz"));
+    }
+
+    #[test]
+    fn inserts_above_the_first_line_of_the_old_text() {
+        assert_eq!(rebase("b\nc", "new\nb\nc", "a\nb\nc").as_deref(), Some("a\nnew\nb\nc"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Whatever that writes is the engine's responsibility.
 
 use serde_json::{Value, json};
+use slipstitch_core::change::DifferenceKind;
 use slipstitch_core::report::{FailureReport, Report};
 
 use super::rebase::{rebase, rebase_on_lines};
@@ -66,7 +67,9 @@ fn copied(case: &Value, report: &Report) -> Option<Value> {
             return None;
         }
         let mut edit = MeantEdit { old: edit.old.clone(), new: edit.new.clone() };
-        for difference in &failure.candidates.first()?.differences {
+        // Blank lines are counted, not shown, and need not match.
+        let differences = &failure.candidates.first()?.differences;
+        for difference in differences.iter().filter(|one| one.class != DifferenceKind::BlankLines) {
             let file = lines.get(difference.line.checked_sub(1)?)?.trim_end_matches('\r');
             edit.copy_line(&difference.request, file)?;
         }

@@ -9,18 +9,19 @@ use std::collections::HashSet;
 use super::alignment::{Alignment, Difference};
 use super::culprit::choose_culprit;
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
-use super::drift::{ClosePlace, closest_places};
-use super::elision::is_elision;
+use super::drift::{ClosePlace, closest_places, surpassing};
+use super::elision::{find_places_in_any_block, has_elision, is_elision};
 use super::file_text::FileText;
 use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
 use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
     MIN_VERY_CLOSE,
 };
+use super::merge::MergePolicy;
 use super::offer::{Offers, encloses_change};
 use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
-use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
+use super::recovery::{RecoveredPlace, Recovery, lines_of_span, merge_into};
 use super::request::{Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search::find_only;
@@ -55,6 +56,9 @@ impl Diagnoser<'_, '_> {
         if let Recovery::Found(found) = recovery {
             return offers.with_merged(self.diagnose_recovered(found), found);
         }
+        if let Some(diagnosis) = self.diagnose_elided(&offers) {
+            return diagnosis;
+        }
         let mut near = self.near_lines();
         if near.candidates.is_empty() {
             let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -76,13 +80,15 @@ impl Diagnoser<'_, '_> {
         let is_undecided = !near.is_decided && near.rivals().nth(1).is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
         diagnosis.mismatch = Some(self.named_mismatch(near.mismatch));
-        // With several places that are about as close, a hint to choose one invites a guess.
-        if near.is_decided
-            && let Some(first) = diagnosis.candidates.first_mut()
-        {
+        // With several places that are about as close, a hint to choose one invites a guess; and what a line of dots stands for is
+        // only known where the lines around it are found.
+        let has_elision =
+            || self.file.index().is_some_and(|index| has_elision(self.request.as_meant(), &index));
+        let is_decided = near.is_decided && !has_elision();
+        if is_decided && let Some(first) = diagnosis.candidates.first_mut() {
             first.choosable = offers.is_choosable(first.lines);
         }
-        if is_close && near.is_decided {
+        if is_close && is_decided {
             diagnosis = offers.with_resend(diagnosis);
             // Offer the whole edit only if it would apply there once the removed lines are corrected.
             let is_possible = |first: &Candidate| first.choosable || offers.has_all_context(first.lines);
@@ -94,6 +100,20 @@ impl Diagnoser<'_, '_> {
             diagnosis.cause = Cause::NotFound;
         }
         Diagnosis { is_undecided, ..diagnosis.with_lines_to_read(&near.read, snapshot) }
+    }
+
+    /// Describes the only place that has the lines around the elisions of a request, if they leave a block in between.
+    fn diagnose_elided(&self, offers: &Offers<'_, '_>) -> Option<Diagnosis> {
+        let index = self.file.index()?;
+        let reading = self.request.meant();
+        let places = find_places_in_any_block(&reading.script, &index);
+        let [place] = &places[..] else { return None };
+        let Recovery::Found(found) = merge_into(reading, place, &index, MergePolicy::Careful) else {
+            return None;
+        };
+        let mut diagnosis = self.diagnose_recovered(&found);
+        diagnosis.candidates.iter_mut().for_each(|place| place.choosable = false);
+        Some(offers.with_merged(diagnosis, &found))
     }
 
     /// Places with the most lines of the request, the one to offer first.
@@ -143,8 +163,8 @@ impl Diagnoser<'_, '_> {
     }
 
     /// The place to offer among several that are about as close: the only one to which the request can be applied, because
-    /// the lines that it removes are there, the one where the request says that it is, or the only one with all lines of the
-    /// request, or with one that is nowhere else.
+    /// the lines that it removes are there, the one where the request says that it is, the only one with all lines of the
+    /// request, or with one that is nowhere else, or one that has every line that the others have and more.
     fn choose_rival(&self, rivals: &[ClosePlace]) -> Option<ChosenRival> {
         if rivals.len() < 2 {
             return (!rivals.is_empty()).then_some(ChosenRival { at: 0, is_certain: true });
@@ -160,7 +180,9 @@ impl Diagnoser<'_, '_> {
         // However similar the others are as a whole, they lack lines of the request.
         let complete = only(&choosable, |at| rivals[at].has_all_lines);
         let pinned = || only(&choosable, |at| rivals[at].has_only_line);
-        match (&choosable[..], stated.next().or(complete).or_else(pinned)) {
+        let surpassing =
+            || surpassing(&rivals.iter().collect::<Vec<_>>()).filter(|at| choosable.contains(at));
+        match (&choosable[..], stated.next().or(complete).or_else(pinned).or_else(surpassing)) {
             (&[at], _) | (_, Some(at)) => Some(ChosenRival { at, is_certain: true }),
             _ => rivals.iter().position(is_stated).map(|at| ChosenRival { at, is_certain: false }),
         }

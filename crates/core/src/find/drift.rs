@@ -101,6 +101,14 @@ impl Window {
         self.similarities[n] == 1.0
     }
 
+    fn exactness(&self, n: usize, anchors: &[Anchor], index: &SearchIndex<'_>) -> Exactness {
+        match self.pairs[n].filter(|_| self.is_exact(n)) {
+            None => Exactness::Different,
+            Some(at) if indent(&index.text(at)) == anchors[n].indent => Exactness::Indented,
+            Some(_) => Exactness::Words,
+        }
+    }
+
     /// Whether the lines that are paired follow each other.
     fn is_consecutive(&self) -> bool {
         let paired: Vec<usize> = self.pairs.iter().copied().flatten().collect();
@@ -165,6 +173,21 @@ pub(super) struct ClosePlace {
     pub(super) has_only_line: bool,
     /// Whether it has every line of the request, with nothing between them.
     pub(super) has_all_lines: bool,
+    /// How exactly it has each line of the request.
+    exactness: Vec<Exactness>,
+    /// How many lines it has between those of the request.
+    extra: usize,
+}
+
+/// How exactly a place has a line of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Exactness {
+    /// It has another line, or none.
+    Different,
+    /// All but its whitespace.
+    Words,
+    /// With its indentation.
+    Indented,
 }
 
 impl ClosePlace {
@@ -202,8 +225,26 @@ impl ClosePlace {
             is_other_block: !other_names.iter().all(is_miswritten),
             has_all_lines: (0..anchors.len()).all(|n| window.is_exact(n)) && window.is_consecutive(),
             has_only_line: (0..anchors.len()).any(|n| window.is_exact(n) && is_only_line(&anchors[n], index)),
+            exactness: (0..anchors.len()).map(|n| window.exactness(n, anchors, index)).collect(),
+            extra: window.extra,
         }
     }
+
+    /// Whether it has every line of the request as exactly as another place, one of them more exactly, and no more lines in
+    /// between.
+    pub(super) fn surpasses(&self, other: &Self) -> bool {
+        let pairs = || self.exactness.iter().zip(&other.exactness);
+        self.extra <= other.extra
+            && pairs().all(|(own, other)| own >= other)
+            && pairs().any(|(own, other)| own > other)
+    }
+}
+
+/// The only one of some places that surpasses all others.
+pub(super) fn surpassing(places: &[&ClosePlace]) -> Option<usize> {
+    let surpasses_all =
+        |&at: &usize| (0..places.len()).all(|other| other == at || places[at].surpasses(places[other]));
+    (0..places.len()).find(surpasses_all)
 }
 
 /// The closest places, best first.
@@ -464,7 +505,10 @@ fn additions_have_a_place(
     neighbours: Neighbours,
     index: &SearchIndex<'_>,
 ) -> bool {
-    script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added).all(|(number, _)| {
+    let added = || script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
+    // A blank line goes where the lines go that it is added with.
+    let adds_text = added().any(|(_, row)| !row.blank);
+    added().filter(|(_, row)| !row.blank || !adds_text).all(|(number, _)| {
         let next = anchors.partition_point(|anchor| anchor.row < number);
         let around = [next.checked_sub(1), (next < anchors.len()).then_some(next)];
         let mut around = around.into_iter().flatten().peekable();
@@ -503,7 +547,7 @@ fn is_changed_but_apart(
 ) -> bool {
     let between = anchor.row.min(insertion) + 1..anchor.row.max(insertion);
     window.similarities[n] >= MIN_VERY_CLOSE
-        && script.rows[between].iter().any(|row| row.role == Role::Context && row.blank)
+        && script.rows[between].iter().any(|row| row.role != Role::Removed && row.blank)
 }
 
 /// Whether a line says enough to prove a place, and is in the file once.
@@ -538,7 +582,7 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
                 Judgement::MaybeRewritten => {
                     rewritten += 1;
                     rewritten <= MAX_REWRITTEN_PARAGRAPHS
-                        && !outline::starts_one_of_several_paragraphs(script, anchor.row, at, index)
+                        && !outline::tells_paragraphs_apart(script, anchor.row, at, index)
                 }
                 Judgement::WordsSwapped(words) => {
                     (rewritten, swapped) = (rewritten + 1, swapped + words);
@@ -573,10 +617,12 @@ fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &Se
         match window.pairs[n] {
             Some(at) => {
                 let file = index.text(at);
-                slip::name_differs(&anchor.key, &line_key(&file))
-                    || (is_enclosing
-                        && heading::names_other_block(&anchor.key, &file)
-                        && window.encloses_change(n, anchors, script, index))
+                // A typo does not make another name of it.
+                !slip::is_miswritten(&anchor.key, &line_key(&file), index)
+                    && (slip::name_differs(&anchor.key, &line_key(&file))
+                        || (is_enclosing
+                            && heading::names_other_block(&anchor.key, &file)
+                            && window.encloses_change(n, anchors, script, index)))
             }
             // A line that only the request has names the place if it comes first.
             None => {

@@ -7,7 +7,7 @@ use super::heading::opens_block;
 use super::limits::{MAX_CHAINS, MAX_ELIDED_LINES, MAX_ELISION_BYTES};
 use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
-use super::search_index::SearchIndex;
+use super::search_index::{SearchIndex, squashed_hash};
 
 /// Comment markers that may precede the dots.
 const COMMENT_MARKERS: &[&str] = &[
@@ -17,6 +17,20 @@ const COMMENT_MARKERS: &[&str] = &[
 
 /// The places of a request with elisions; none if it has no elisions.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
+    find_chains(script, index, stays_in_block)
+}
+
+/// The same, also if the elided lines leave the block that the line before them opens. Whether the caller meant to leave it is open,
+/// so such a place is only offered.
+pub(super) fn find_places_in_any_block(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
+    find_chains(script, index, |_, _, _| true)
+}
+
+fn find_chains(
+    script: &Script,
+    index: &SearchIndex<'_>,
+    may_elide: fn(usize, usize, &SearchIndex<'_>) -> bool,
+) -> Vec<Alignment> {
     let Some(pieces) = split_at_elisions(script) else { return Vec::new() };
     let keys = |piece: &[usize]| -> Vec<String> {
         piece.iter().map(|&row| line_key(&script.rows[row].text).into_owned()).collect()
@@ -45,7 +59,7 @@ pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Align
         chains = longer;
     }
     chains.retain(|chain| {
-        (1..chain.len()).all(|n| stays_in_block(chain[n - 1] + pieces.rows[n - 1].len(), chain[n], index))
+        (1..chain.len()).all(|n| may_elide(chain[n - 1] + pieces.rows[n - 1].len(), chain[n], index))
     });
     chains.iter().map(|chain| align(script, &pieces, chain, index)).collect()
 }
@@ -109,6 +123,16 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
         alignment.rows[row] = RowMatch::Elided(before + 1, after - 1);
     }
     alignment
+}
+
+/// Whether a request leaves out lines that it does not change. A line of dots that the file has is no elision: `...` may be the
+/// body of a function.
+pub(super) fn has_elision(script: &Script, index: &SearchIndex<'_>) -> bool {
+    let is_in_file = |row: &Row| {
+        let hash = squashed_hash(&line_key(&row.text));
+        (0..index.len()).any(|at| index.squashed(at) == hash)
+    };
+    script.rows.iter().any(|row| row.role == Role::Context && is_elision(row) && !is_in_file(row))
 }
 
 /// Whether a row is a line of dots, or a comment that starts with dots.

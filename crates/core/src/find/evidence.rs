@@ -9,7 +9,9 @@ use std::ops::Range;
 
 use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
-use super::heading::{item_name, names_item, opens_block, rows_naming_blocks_around_change};
+use super::heading::{
+    ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
+};
 use super::limits::{
     MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
     MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
@@ -280,7 +282,8 @@ impl<'s> CarriedLines<'s> {
     }
 
     /// The current positions of the script's rows, for an edit that is offered to the caller because the block around it is not
-    /// what it was, or a neighbour has changed. The lines that it removes must be there; which ones they are must be beyond doubt.
+    /// what it was, or a neighbour has changed. The lines that it removes must be there; which ones they are must be beyond doubt:
+    /// one of them occurs once, the blocks around them are the same, or the whole quotation is there, line for line.
     /// A line that was moved to another depth is part of another block by now.
     fn offered_pairs(&self) -> Option<Vec<(usize, usize)>> {
         let is_certain = |line: &CarriedLine<'_>| {
@@ -292,7 +295,9 @@ impl<'s> CarriedLines<'s> {
                     .is_some_and(|at| indent(&self.now.text(at)) == indent(&self.earlier.text(line.earlier)))
         };
         let holds = self.removed_lines_are_there()
-            && (self.lines.iter().any(is_certain) || (self.is_pinned() && self.is_same_block()));
+            && (self.lines.iter().any(is_certain)
+                || (self.is_pinned() && self.is_same_block())
+                || self.is_rewritten_in_place());
         let pairs: Vec<(usize, usize)> = self
             .lines
             .iter()
@@ -301,6 +306,25 @@ impl<'s> CarriedLines<'s> {
         let is_placed =
             holds && self.additions_have_a_place(|line| line.now.or_else(|| self.successor(line)));
         Some(pairs).filter(|pairs| is_placed && !pairs.is_empty())
+    }
+
+    /// Whether the quotation is there as a whole, although some of its context lines have turned into others: each of them was
+    /// replaced alone by a line much like it, nothing came or went in between, and one of the lines that stayed is in the
+    /// version once and in the file once. Then a block was renamed, and not removed beside a twin.
+    fn is_rewritten_in_place(&self) -> bool {
+        let places: Option<Vec<usize>> =
+            self.lines.iter().map(|line| line.now.or_else(|| self.successor(line))).collect();
+        let is_whole = |places: &Vec<usize>| {
+            self.lines
+                .windows(2)
+                .zip(places.windows(2))
+                .all(|(lines, places)| lines[1].earlier == lines[0].earlier + 1 && places[1] == places[0] + 1)
+        };
+        let is_at_same_depth = |(line, &at): (&CarriedLine<'_>, &usize)| {
+            indent(&self.now.text(at)) == indent(&self.earlier.text(line.earlier))
+        };
+        places.is_some_and(|places| is_whole(&places) && self.lines.iter().zip(&places).all(is_at_same_depth))
+            && self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.is_fixed(line.earlier))
     }
 
     /// The line that a context line has turned into: the only line that replaced it alone, and much like it.
@@ -433,7 +457,9 @@ impl<'s> CarriedLines<'s> {
             if naming.contains(&line.number) {
                 return replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text));
             }
-            let is_around = opens_block(text) && indent(text).len() < depth;
+            let is_around = opens_block(text)
+                && indent(text).len() < depth
+                && !ends_before_change(self.script, line.number);
             !is_around || replaced_by.any(|at| opens_block(&self.now.text(at)))
         })
     }

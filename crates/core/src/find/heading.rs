@@ -46,6 +46,8 @@ const KEYWORDS: &[&str] = &[
     "newtype",
     "data",
     "instance",
+    "procedure",
+    "subroutine",
 ];
 
 /// Words that may precede those keywords.
@@ -113,8 +115,9 @@ pub(super) fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
     let mut found = Vec::new();
     for (number, row) in script.rows[..change].iter().enumerate().rev() {
         let width = indent(&row.text).len();
-        // `## Title` and `[section]` are followed by lines of the same depth.
-        let is_around = width < depth || (is_section && width == depth && !opens_block(&row.text));
+        // `## Title` and `[section]` are followed by lines of the same depth. `mod a;` is followed by something else.
+        let starts_section = !opens_block(&row.text) && !row.text.trim_end().ends_with(';');
+        let is_around = width < depth || (is_section && width == depth && starts_section);
         if is_around && names_item(&row.text) && !is_complete(&row.text) {
             found.push(number);
             (depth, is_section) = (width, false);

@@ -30,6 +30,9 @@ pub(super) struct Indentation {
     slips: Vec<(String, String)>,
     /// Indentations that are correct in the request.
     correct: Vec<String>,
+    /// The smallest indentation of the removed lines, if all of them have the file's. Lines that replace such lines are indented
+    /// like the file, whatever is wrong with lines around them.
+    replaced: Option<String>,
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,
     depths: Depths,
@@ -71,6 +74,7 @@ impl Indentation {
             table: Vec::new(),
             slips: Vec::new(),
             correct: Vec::new(),
+            replaced: correct_base(pairs),
             others: Vec::new(),
             depths,
             unit: sample.file_unit,
@@ -116,6 +120,12 @@ impl Indentation {
     /// The indentation of an added line; `None` if the pairs do not determine it. `is_first` marks the request's first
     /// line.
     pub(super) fn apply(&self, indent: &str, is_first: bool) -> Option<String> {
+        let is_replacement = |base: &String| indent.starts_with(base.as_str());
+        self.mapped(indent, is_first)
+            .or_else(|| self.replaced.as_ref().filter(|base| is_replacement(base)).map(|_| indent.to_owned()))
+    }
+
+    fn mapped(&self, indent: &str, is_first: bool) -> Option<String> {
         if let Some((request, file)) = &self.first
             && is_first
             && indent == request
@@ -229,6 +239,15 @@ fn is_one_column_off(pair: &IndentPair) -> bool {
     pair.request.len().abs_diff(pair.file.len()) == 1
         && !uses_other_char(&pair.request, &pair.file)
         && !pair.file.contains('\t')
+}
+
+/// The smallest indentation of the removed lines, if it is not empty and the file has the same for each of them.
+fn correct_base(pairs: &[IndentPair]) -> Option<String> {
+    let removed = || pairs.iter().filter(|pair| pair.removed);
+    let base = removed().map(|pair| &pair.file).min_by_key(|indent| indent.len())?;
+    (!base.is_empty()
+        && removed().all(|pair| pair.request == pair.file && pair.file.starts_with(base.as_str())))
+    .then(|| base.clone())
 }
 
 /// The indentations that are off by one column, except those that are correct in other lines.

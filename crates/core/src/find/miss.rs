@@ -2,6 +2,7 @@
 
 use super::diagnose::{Diagnoser, closest_reading, shown_differences};
 use super::diagnosis::{Candidate, Cause, Diagnosis, QuotedVersion, candidate};
+use super::drift::{ClosePlace, closest_places, surpassing};
 use super::error::Reason;
 use super::file_text::FileText;
 use super::inside;
@@ -74,12 +75,19 @@ impl<'f, 'a> Misses<'f, 'a> {
     }
 
     /// The candidates among several places that are about as close. If the lines that the request removes are at only one of
-    /// them, it comes first and can be chosen.
+    /// them, or one of them is where the request says that it is or has more of its lines than any other, it comes first and
+    /// can be chosen.
     fn candidates_of(&self, places: &[Lines], request: &SearchRequest) -> Vec<Candidate> {
         let offers = Offers { request, file: self.file };
-        let mut choosable = places.iter().filter(|&&place| offers.is_choosable(place));
         let only = match places.len() {
-            2..=MAX_WINDOWS => choosable.next().filter(|_| choosable.next().is_none()),
+            2..=MAX_WINDOWS => {
+                let choosable: Vec<&Lines> =
+                    places.iter().filter(|&&place| offers.is_choosable(place)).collect();
+                match choosable[..] {
+                    [only] => Some(only),
+                    _ => self.best_place(places, request).filter(|best| choosable.contains(best)),
+                }
+            }
             _ => None,
         };
         let others = places.iter().filter(|place| Some(*place) != only);
@@ -91,6 +99,19 @@ impl<'f, 'a> Misses<'f, 'a> {
                 ..candidate(*place, self.file.snapshot)
             })
             .collect()
+    }
+
+    /// The place where the request says that it is, or else the one that has every line that the others have and more.
+    fn best_place<'p>(&self, places: &'p [Lines], request: &SearchRequest) -> Option<&'p Lines> {
+        let stated = |line: usize| places.iter().find(|place| place.start == line);
+        if let Some(stated) = request.place.line.and_then(stated) {
+            return Some(stated);
+        }
+        let index = self.file.index()?;
+        let close = closest_places(request.as_meant(), &index);
+        let rivals: Option<Vec<&ClosePlace>> =
+            places.iter().map(|place| close.iter().find(|one| one.alignment.lines() == *place)).collect();
+        surpassing(&rivals?).map(|at| &places[at])
     }
 
     fn diagnose(&self, request: &SearchRequest) -> Reason {

@@ -58,7 +58,7 @@ impl NewDepths {
         let Some(bases) = Bases::of(script, alignment, index) else { return Self::LikeOld };
         match lines {
             RepeatedLines { like_old: 0, like_neither: 0, .. } => {
-                if !keeps_to_unit(script, index) {
+                if !keeps_to_depths(script, alignment, index) {
                     Self::LikeOld
                 } else if bases.new < bases.file || (bases.new == bases.old && bases.old != bases.file) {
                     Self::Undetermined
@@ -116,9 +116,15 @@ impl Bases {
     }
 }
 
-/// Whether every added line is at a depth that the file uses. If not, the text uses another indentation unit.
-fn keeps_to_unit(script: &Script, index: &SearchIndex<'_>) -> bool {
-    let added = || script.rows.iter().filter(|row| row.role == Role::Added && !row.blank);
+/// Whether every added line is at a depth that the file uses, at the place or elsewhere. If not, the text uses another
+/// indentation unit.
+fn keeps_to_depths(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
+    let is_at_place = |row: &Row| {
+        let mut lines = (alignment.first..=alignment.last).map(|line| index.snapshot.line(line));
+        lines.any(|line| !line.trim().is_empty() && indent(&line) == indent(&row.text))
+    };
+    let is_added = |row: &&Row| row.role == Role::Added && !row.blank;
+    let added = || script.rows.iter().filter(is_added).filter(|row| !is_at_place(row));
     index.indent_unit().is_none_or(|unit| {
         added()
             .map(|row| indent(&row.text))

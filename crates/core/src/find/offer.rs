@@ -19,6 +19,7 @@ use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Script};
 use super::search::find_only;
 use super::search_index::SearchIndex;
+use super::slip::is_miswritten;
 use crate::change::Lines;
 use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
@@ -46,7 +47,10 @@ impl Offers<'_, '_> {
         let script = self.request.as_meant();
         let part = index.within(lines_span(candidate.lines, self.file.snapshot));
         let alignment = match closest_places(script, &part).into_iter().next() {
-            Some(place) if is_plausible(&place) => place.alignment,
+            // Within the candidate's lines, others may be closer than those that made it a candidate.
+            Some(place) if is_plausible(&place) && place.alignment.lines() == candidate.lines => {
+                place.alignment
+            }
             // A single line that resembles nothing else.
             None if part.len() == 1 && self.is_whole_line(candidate.lines.start) => {
                 let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
@@ -174,6 +178,8 @@ fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>)
         let name = item_name(&text.text);
         let is_enclosing = enclosing.contains(row);
         match alignment.line(row).map(|line| part.snapshot.line(line)) {
+            // A typo in a name does not make another block of it.
+            Some(file) if is_miswritten(&line_key(&text.text), &line_key(&file), part) => true,
             Some(file) if is_enclosing && names_other_block(&text.text, &file) => {
                 !encloses_change(script, row, alignment, part)
             }

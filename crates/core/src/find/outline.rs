@@ -124,9 +124,9 @@ fn is_underline(line: &str) -> bool {
 }
 
 /// Whether the line at a position of the file starts the paragraph that a row of the request is in, a change is in that
-/// paragraph, and another paragraph starts in the same way. Stages of a Dockerfile and entries of a catalogue are told apart by
-/// nothing but such a line.
-pub(super) fn starts_one_of_several_paragraphs(
+/// paragraph, and another paragraph starts in the same way, or the request starts there too and names something else. Stages of
+/// a Dockerfile, entries of a catalogue and rows of a table are told apart by nothing but such a line.
+pub(super) fn tells_paragraphs_apart(
     script: &Script,
     row: usize,
     at: usize,
@@ -139,7 +139,10 @@ pub(super) fn starts_one_of_several_paragraphs(
     let first_word = |line: &str| -> Option<String> { line.split_whitespace().next().map(str::to_owned) };
     let word = first_word(&text);
     let is_alike = |other: usize| other != at && is_first(other) && first_word(&index.text(other)) == word;
-    has_change && !is_comment(&text) && is_first(at) && (0..index.len()).any(is_alike)
+    let starts_request = || script.rows[..row].iter().all(|row| row.blank || !row.is_old());
+    // `retries = 3` and `retries = 5` are about the same thing.
+    let names_another = || starts_request() && block_name(&script.rows[row].text) != block_name(&text);
+    has_change && !is_comment(&text) && is_first(at) && (names_another() || (0..index.len()).any(is_alike))
 }
 
 #[cfg(test)]

@@ -109,6 +109,11 @@ impl SearchRequest {
         &self.readings[0].script
     }
 
+    /// The reading that is probably meant.
+    pub(super) fn meant(&self) -> &Reading {
+        &self.readings[self.meant]
+    }
+
     /// The request as it is probably meant: as sent, unless only another reading resembles the file.
     pub(super) fn as_meant(&self) -> &Script {
         &self.readings[self.meant].script

@@ -8,6 +8,7 @@ use super::landmark::add_landmarks;
 use super::large::search_file;
 use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use super::miss::Misses;
+use super::punctuation::is_distinctive;
 use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::{Anchor, ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle};
@@ -228,12 +229,30 @@ pub(super) fn replace_exactly(
         _ => None,
     };
     let mut resolved = replace(name, Rung::Exact, spans, new.to_owned(), rules, snapshot)?;
+    if has_escaped_line_breaks(old, new) {
+        resolved.notes.push(format!(
+            "{name}: the new text has `\\n` as two characters where the old text has line breaks; it was written as sent"
+        ));
+    }
     resolved.notes.extend(cut.map(|line| {
         format!(
             "{name}: the old text starts inside the indentation of line {line}, and the new lines were written as sent; check their indentation"
         )
     }));
     Ok(resolved)
+}
+
+/// Whether the line breaks of a new text were probably escaped once too often, though those of the old text were not: the new text is a
+/// single line, and a part of it between two `\n` is a line of the old text.
+fn has_escaped_line_breaks(old: &str, new: &str) -> bool {
+    let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+    let lines = || new.split("\\n").map(str::trim).filter(|line| is_distinctive(line));
+    let is_old = |line: &str| old.lines().any(|old| old.trim() == line);
+    !new.contains('\n')
+        && new.contains("\\n")
+        && old.contains('\n')
+        && !old.contains("\\n")
+        && lines().any(is_old)
 }
 
 /// Whether text of several lines starts inside the indentation of a line: the request has less of it than the file, so its other

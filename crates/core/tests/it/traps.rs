@@ -7,6 +7,7 @@ mod evidence;
 mod hints;
 mod layout;
 mod malformed;
+mod offers;
 mod place;
 mod state;
 

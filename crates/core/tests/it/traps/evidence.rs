@@ -435,3 +435,99 @@ fn the_end_of_a_block_may_be_that_of_a_new_one_below() {
     let text = String::from_utf8_lossy(&bytes);
     assert!(!text.contains(&added.replace("store(items)", "store(items, 2)")), "{}", answer.text);
 }
+
+/// The bytes of a text in UTF-16 with CRLF line endings.
+fn in_utf16(text: &str) -> Vec<u8> {
+    let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// The encoding and the line endings of file and version do not matter.
+#[rstest]
+#[case::utf_16(in_utf16, in_utf16)]
+#[case::crlf(|text: &str| text.replace('\n', "\r\n").into_bytes(), |text: &str| text.replace('\n', "\r\n").into_bytes())]
+#[case::crlf_since(|text: &str| text.as_bytes().to_vec(), |text: &str| text.replace('\n', "\r\n").into_bytes())]
+#[case::utf_16_since(|text: &str| text.as_bytes().to_vec(), in_utf16)]
+fn a_stale_quotation_is_carried_over_in_any_encoding(
+    #[case] seen: fn(&str) -> Vec<u8>,
+    #[case] now: fn(&str) -> Vec<u8>,
+) {
+    let text =
+        format!("import os\n\n{}", READER.replace("def open_read(path):", "def open_read(path, mode):"));
+    let rig = Rig::new(seen(READER));
+    assert_eq!(rig.call("read_file", json!({})).report.status(), Status::Shown);
+    rig.files.put(&path("file.txt"), now(&text));
+    let answer = rig.edit(READER, &READER.replace("wrap(file)", "wrap(file, lock)"));
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(rig.bytes(), now(&text.replace("wrap(file)", "wrap(file, lock)")));
+    // Nor do they for a twin.
+    let rig = Rig::new(seen(&format!("{READER}\n\n{WRITER}")));
+    assert_eq!(rig.call("read_file", json!({})).report.status(), Status::Shown);
+    rig.files.put(&path("file.txt"), now(WRITER));
+    let answer = rig.edit(READER, &READER.replace("wrap(file)", "wrap(file, lock)"));
+    assert_eq!(cause(&answer.report), Some(Cause::RemovedSince), "{}", answer.text);
+    assert_eq!(rig.bytes(), now(WRITER));
+}
+
+/// One of two hunks quotes an earlier version.
+#[rstest]
+#[case::untouched("one(1)", true)]
+#[case::changed("two(2)", false)]
+fn a_stale_hunk_does_not_hold_up_or_let_through_the_others(#[case] line: &str, #[case] is_applied: bool) {
+    let seen = "one(1)\ntwo(2)\nthree(3)\nfour(4)\nfive(5)\nsix(6)\nseven(7)\n";
+    let now = seen.replace(line, "edited_since(9)");
+    let rig = changed_since(seen, &now);
+    let hunks = "@@\n one(1)\n-two(2)\n+two(22)\n three(3)\n@@\n five(5)\n-six(6)\n+six(66)\n seven(7)\n";
+    let patch = format!("*** Begin Patch\n*** Update File: file.txt\n{hunks}*** End Patch\n");
+    let answer = rig.call("patch", json!({ "patch": patch }));
+    assert_eq!(answer.report.status() == Status::Applied, is_applied, "{}", answer.text);
+    let after = if is_applied { now.replace("two(2)", "two(22)").replace("six(6)", "six(66)") } else { now };
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), after, "{}", answer.text);
+}
+
+/// The newest version that contains the text decides, however often an older one does.
+#[test]
+fn the_newest_version_with_the_text_decides() {
+    let renamed = READER.replace("check(path)", "verify(path)");
+    let now = renamed.replace("def open_read(path):", "def open_read(path, mode):");
+    let rig = Rig::new(READER);
+    for version in [READER, renamed.as_str()] {
+        rig.files.put(&path("file.txt"), version);
+        assert_eq!(rig.call("read_file", json!({})).report.status(), Status::Shown);
+    }
+    rig.files.put(&path("file.txt"), now.as_str());
+    let answer = rig.edit(READER, &READER.replace("wrap(file)", "wrap(file, lock)"));
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now.replace("wrap(file)", "wrap(file, lock)"));
+}
+
+/// Text with other whitespace in several places: all of them or none.
+#[test]
+fn all_occurrences_are_replaced_only_where_the_text_is_exact() {
+    let file = "if a:\n    send(one, two)\n    wait(one)\nif b:\n    send(one, two)\n    wait(one)\n";
+    let rig = Rig::new(file);
+    let answer = rig.call(
+        "edit_file",
+        json!({"old_text": "send(one,  two)\nwait(one)", "new_text": "send(two)\nwait(one)", "replace_all": true}),
+    );
+    let after = String::from_utf8_lossy(&rig.bytes()).into_owned();
+    let expected = file.replace("send(one, two)", "send(two)");
+    let is_right = match answer.report.status() {
+        Status::Applied => after == expected,
+        _ => after == file,
+    };
+    assert!(is_right, "{}\n{after}", answer.text);
+}
+
+/// A candidate of an older content is not applied.
+#[test]
+fn a_candidate_is_refused_after_the_file_has_changed() {
+    let file = "if x:\n    first_call(a)\nif y:\n    first_call(a)\n";
+    let rig = Rig::new(file);
+    assert_eq!(rig.edit("first_call(a)", "other(b)").report.code(), "ambiguous");
+    let now = format!("# new\n{file}");
+    rig.files.put(&path("file.txt"), now.as_str());
+    let answer = rig.call("edit_file", json!({"candidate": 2}));
+    assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(rig.bytes(), now.as_bytes());
+}

@@ -152,3 +152,17 @@ fn rejects_replacing_the_whole_file_with_three_lines() {
     let shifted: String = file.lines().map(|line| line.trim().to_owned() + "\n").collect();
     refused(&file, &shifted, "a();\nb();\nc();\n", "shrinks_file");
 }
+
+/// The old text was sent with its line breaks, the new text with `\n` in their place.
+#[test]
+fn line_breaks_that_were_escaped_in_the_new_text_alone_are_reported() {
+    let file = "first_line(1)\nsecond_line(2)\n";
+    let is_reported = |old: &str, new: &str| {
+        let rig = Rig::new(file);
+        let answer = rig.edit(old, new);
+        answer.report.warnings.iter().any(|warning| warning.contains("two characters"))
+    };
+    assert!(is_reported(file.trim_end(), "first_line(1)\\nsecond_line(22)"));
+    assert!(!is_reported(file.trim_end(), "print(\"one\\ntwo\")"));
+    assert!(!is_reported("second_line(2)", "second_line(\"\\n\")"));
+}
