@@ -1,6 +1,7 @@
 //! Hunks as rows of two columns, with the words that changed.
 
 use similar::{ChangeTag, TextDiff};
+use slipstitch::core::text::display::escape_controls;
 
 use crate::highlight::Highlighter;
 use crate::line_part::Part;
@@ -23,12 +24,62 @@ pub(crate) struct Row {
     pub(crate) is_changed: bool,
 }
 
+impl Row {
+    /// What to show of one of the row's lines. If the lines differ in whitespace alone, that is made visible.
+    pub(crate) fn shown_parts<'a>(&self, line: &'a Line) -> impl Iterator<Item = (String, &'a Part)> {
+        let only_blanks = self.is_changed && self.differs_in_blanks();
+        line.parts.iter().map(move |part| {
+            let text = escape_but_tabs(&part.text);
+            match only_blanks && part.is_changed {
+                true => (text.replace('\t', "→\t").replace(' ', "·"), part),
+                false => (text, part),
+            }
+        })
+    }
+
+    /// What nobody would see of the end of one of the row's lines.
+    pub(crate) fn end_note(&self, line: &Line) -> Option<&'static str> {
+        let ends_differ = match (&self.old, &self.new) {
+            (Some(old), Some(new)) => self.is_changed && old.end != new.end,
+            _ => false,
+        };
+        match line.end {
+            LineEnd::Missing => Some("no newline at the end"),
+            LineEnd::CrLf if ends_differ => Some("CRLF"),
+            LineEnd::Lf if ends_differ => Some("LF"),
+            LineEnd::Lf | LineEnd::CrLf => None,
+        }
+    }
+
+    fn differs_in_blanks(&self) -> bool {
+        let text = |line: &Option<Line>| -> Option<String> {
+            let parts = &line.as_ref()?.parts;
+            Some(parts.iter().flat_map(|part| part.text.chars()).filter(|c| !c.is_whitespace()).collect())
+        };
+        self.old.is_some() && text(&self.old) == text(&self.new)
+    }
+}
+
+/// Tabs stay; other characters that a reader cannot see are escaped.
+pub(crate) fn escape_but_tabs(text: &str) -> String {
+    text.split('\t').map(escape_controls).collect::<Vec<_>>().join("\t")
+}
+
 /// One line of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) number: usize,
     pub(crate) parts: Vec<Part>,
-    pub(crate) lacks_newline: bool,
+    end: LineEnd,
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    Lf,
+    CrLf,
+    /// The file ends without a newline.
+    Missing,
 }
 
 /// Lines longer than this are shown without marks.
@@ -41,18 +92,19 @@ const MIN_SIMILARITY: f32 = 0.5;
 /// How many lines a block may have for its lines to be compared with each other.
 const MAX_PAIRED: usize = 40;
 
-/// A line of a diff: what it is, its text, and whether it lacks a newline.
+/// A line of a diff: what it is, its text, and how it ends.
 struct DiffLine<'a> {
     sign: char,
     text: &'a str,
-    lacks_newline: bool,
+    end: LineEnd,
 }
 
 impl HunkView {
     /// Parses one hunk of a unified diff; headers of the file are skipped.
     pub(crate) fn parse(diff: &str, path: &str) -> Self {
         let mut view = Self::default();
-        let mut lines = diff.lines().peekable();
+        // `lines` would drop the carriage returns.
+        let mut lines = diff.split_terminator('\n').peekable();
         while let Some(line) = lines.next() {
             let Some((old, new)) = hunk_start(line) else { continue };
             let mut body: Vec<DiffLine<'_>> = Vec::new();
@@ -61,13 +113,18 @@ impl HunkView {
             {
                 match line.chars().next() {
                     Some('\\') => {
-                        body.iter_mut().last().into_iter().for_each(|last| last.lacks_newline = true)
+                        body.iter_mut().last().into_iter().for_each(|last| last.end = LineEnd::Missing)
                     }
                     Some(sign @ ('+' | '-' | ' ')) => {
-                        let text = line[1..].strip_suffix('\r').unwrap_or(&line[1..]);
-                        body.push(DiffLine { sign, text, lacks_newline: false });
+                        let (text, end) = match line[1..].strip_suffix('\r') {
+                            Some(text) => (text, LineEnd::CrLf),
+                            None => (&line[1..], LineEnd::Lf),
+                        };
+                        body.push(DiffLine { sign, text, end });
                     }
-                    _ => body.push(DiffLine { sign: ' ', text: "", lacks_newline: false }),
+                    None => body.push(DiffLine { sign: ' ', text: "", end: LineEnd::Lf }),
+                    // The diff is not whole; `summary::unseen_note` says so.
+                    Some(_) => {}
                 }
             }
             view.add(&body, old, new, path);
@@ -84,8 +141,7 @@ impl HunkView {
         let last_changed = body.iter().rposition(|line| line.sign != ' ');
         for (index, line) in body.iter().enumerate() {
             let parts = marks.next().unwrap_or_default();
-            let make =
-                |number: usize| Line { number, parts: parts.clone(), lacks_newline: line.lacks_newline };
+            let make = |number: usize| Line { number, parts: parts.clone(), end: line.end };
             match line.sign {
                 '-' => {
                     removed.push(make(old_number));
@@ -239,7 +295,7 @@ pub(crate) fn file_notes(diff: &str) -> Vec<String> {
             match name {
                 "new file mode " => Some("new file".to_owned()),
                 "deleted file mode " => Some("deleted".to_owned()),
-                "rename to " => Some(format!("moved to {value}")),
+                "rename to " => Some(format!("moved to {}", unquoted(value))),
                 "old mode " => {
                     old_mode = Some(value);
                     None
@@ -249,6 +305,12 @@ pub(crate) fn file_notes(diff: &str) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// A name as a diff's header has it, without the quotes that say nothing.
+fn unquoted(name: &str) -> &str {
+    let inner = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('\\')).unwrap_or(name)
 }
 
 /// The first old and new line of a hunk.
@@ -443,6 +505,9 @@ mod tests {
         assert_eq!(describe_lines("@@ -4,2 +3,0 @@\n-a\n-b\n"), "lines 4–5");
         let moved = "diff --git a/x b/y\nold mode 100644\nnew mode 100755\nrename from x\nrename to y\n";
         assert_eq!(file_notes(moved), ["mode 100644 to 100755", "moved to y"]);
+        let quoted = |name: &str| file_notes(&format!("diff --git a/x b/y\nrename to {name}\n"));
+        assert_eq!(quoted("\"a b\""), ["moved to a b"]);
+        assert_eq!(quoted("\"a\\nb\""), ["moved to \"a\\nb\""], "escapes mean nothing without their quotes");
         assert_eq!(describe_lines(moved), "the file itself");
         assert_eq!(file_notes("diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n"), ["new file"]);
     }
@@ -452,6 +517,25 @@ mod tests {
         let diff = "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+é\n\\ No newline at end of file\n";
         let view = HunkView::parse(diff, "n");
         let line = view.rows[0].new.as_ref().unwrap();
-        assert!(line.lacks_newline && line.number == 1 && view.rows[0].old.is_none());
+        assert_eq!(view.rows[0].end_note(line), Some("no newline at the end"));
+        assert!(line.number == 1 && view.rows[0].old.is_none());
+    }
+
+    #[test]
+    fn differences_that_nobody_sees_are_made_visible() {
+        let diff = "@@ -1,3 +1,3 @@\n-  two  words\n+\ttwo  words\n-end\r\n+end\n-a b\n+a c\n";
+        let view = HunkView::parse(diff, "a.txt");
+        let shown = |row: &Row, line: &Option<Line>| -> String {
+            row.shown_parts(line.as_ref().unwrap()).map(|(text, _)| text).collect()
+        };
+        let both: Vec<[String; 2]> =
+            view.rows.iter().map(|row| [shown(row, &row.old), shown(row, &row.new)]).collect();
+        assert_eq!(both, [["··two  words", "→\ttwo  words"], ["end", "end"], ["a b", "a c"]]);
+        let ends: Vec<[Option<&str>; 2]> = view
+            .rows
+            .iter()
+            .map(|row| [&row.old, &row.new].map(|line| row.end_note(line.as_ref().unwrap())))
+            .collect();
+        assert_eq!(ends, [[None, None], [Some("CRLF"), Some("LF")], [None, None]]);
     }
 }

@@ -12,6 +12,7 @@
 //! | `whole_file.rs` | all lines of a file, and the items around its hunks |
 //! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
+//! | `statistics.rs` | how tool calls ended, in numbers |
 //! | `page/` | the pages themselves |
 //! | `terminal/` | the view in the terminal |
 //!
@@ -32,6 +33,7 @@ mod page;
 mod revert;
 mod routes;
 mod server;
+mod statistics;
 mod summary;
 pub mod terminal;
 mod token;
