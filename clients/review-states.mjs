@@ -28,7 +28,7 @@ async function lookOnPhone(review, cookies, address, name) {
 
 /** Changes that are more or less than lines of text. */
 async function unusualChanges() {
-  const review = await Review.start({ "run.sh": "#!/bin/sh\necho hi\n", "old name.txt": "kept\n", "ws.txt": "one\n  two\n", "long.js": `${"let a = 1; ".repeat(2000)}\nshort\n`, "gone.txt": "gone\n", "del.txt": "one\ntwo\n" }, { isUnattended: true });
+  const review = await Review.start({ "run.sh": "#!/bin/sh\necho hi\n", "old name.txt": "kept\n", "ws.txt": "one\n  two\n", "long.js": `${"let a = 1; ".repeat(2000)}\n${"let c = 3; ".repeat(900)}let b = 2; ${"let c = 3; ".repeat(900)}\n`, "gone.txt": "gone\n", "del.txt": "one\ntwo\n" }, { isUnattended: true });
   fs.writeFileSync(path.join(review.root.path, "blob.bin"), Buffer.from([0, 1, 2, 97, 10]));
   const patch = (text) => ["patch", { patch: text }];
   const edit = (file, from, to) => ["edit_file", { path: file, old_text: from, new_text: to }];
@@ -37,7 +37,7 @@ async function unusualChanges() {
     ["mode", patch("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"), ["mode 100644 to 100755", "the file itself"]],
     ["name", patch("diff --git a/old name.txt b/new name.txt\nsimilarity index 100%\nrename from old name.txt\nrename to new name.txt\n"), ["moved to "]],
     ["blanks", edit("ws.txt", "  two", "\ttwo"), ["··", "→"]],
-    ["long-line", edit("long.js", "short", "shorter"), ["shorter"]],
+    ["long-line", edit("long.js", "let b = 2; ", "let b = 22; "), ["let b = 22", " characters … "]],
     ["deleted", patch("*** Begin Patch\n*** Delete File: del.txt\n*** End Patch"), ["deleted"]],
     ["missing", edit("gone.txt", "gone", "here"), ["was deleted or moved"]],
   ];

@@ -246,7 +246,7 @@ function tell(title, text) {
   const strong = document.createElement("b");
   strong.textContent = title;
   note.append(strong, text);
-  select("#content h1").after(note);
+  (select("#content .why") || select("#content h1")).after(note);
 }
 
 function listen() {

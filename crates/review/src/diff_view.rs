@@ -1,10 +1,9 @@
 //! Hunks as rows of two columns, with the words that changed.
 
-use similar::{ChangeTag, TextDiff};
 use slipstitch::core::text::display::escape_controls;
 
-use crate::highlight::Highlighter;
 use crate::line_part::Part;
+use crate::marks::{MAX_MARKED, mark_hunk, pair_lines, text_of};
 
 /// A hunk as rows.
 #[derive(Debug, Default)]
@@ -25,16 +24,37 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// What to show of one of the row's lines. If the lines differ in whitespace alone, that is made visible.
-    pub(crate) fn shown_parts<'a>(&self, line: &'a Line) -> impl Iterator<Item = (String, &'a Part)> {
+    /// What to show of one of the row's lines. If the lines differ in whitespace alone, that is made visible. Of a very long line,
+    /// only the ends of what both sides have are shown, so that the change can be found.
+    pub(crate) fn shown_parts<'a>(&self, line: &'a Line) -> Vec<(String, &'a Part)> {
         let only_blanks = self.is_changed && self.differs_in_blanks();
-        line.parts.iter().map(move |part| {
-            let text = escape_but_tabs(&part.text);
-            match only_blanks && part.is_changed {
-                true => (text.replace('\t', "→\t").replace(' ', "·"), part),
-                false => (text, part),
+        let can_be_cut = text_len(line) > MAX_MARKED && (!self.is_changed || self.is_compared());
+        let mut shown = Vec::new();
+        for group in line.parts.chunk_by(|one, other| one.is_changed == other.is_changed) {
+            if can_be_cut
+                && !group[0].is_changed
+                && group.iter().map(|part| part.text.len()).sum::<usize>() > 3 * SHOWN_END
+            {
+                shown.push((escape_but_tabs(&cut_middle(&text_of(group))), &PLAIN));
+                continue;
             }
-        })
+            shown.extend(group.iter().map(|part| {
+                let text = escape_but_tabs(&part.text);
+                match only_blanks && part.is_changed {
+                    true => (text.replace('\t', "→\t").replace(' ', "·"), part),
+                    false => (text, part),
+                }
+            }));
+        }
+        shown
+    }
+
+    /// Whether the two lines were compared, so that what is not marked is in both.
+    fn is_compared(&self) -> bool {
+        let has_marks = |line: &Option<Line>| {
+            line.as_ref().is_some_and(|line| line.parts.iter().any(|part| part.is_changed))
+        };
+        self.old.is_some() && self.new.is_some() && (has_marks(&self.old) || has_marks(&self.new))
     }
 
     /// What nobody would see of the end of one of the row's lines.
@@ -60,6 +80,17 @@ impl Row {
     }
 }
 
+/// Both ends of a long text, and how much is between them.
+fn cut_middle(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= 3 * SHOWN_END {
+        return text.to_owned();
+    }
+    let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
+    let (start, end) = (&text[..at(SHOWN_END)], &text[at(count - SHOWN_END)..]);
+    format!("{start} … {} characters … {end}", count - 2 * SHOWN_END)
+}
+
 /// Tabs stay; other characters that a reader cannot see are escaped.
 pub(crate) fn escape_but_tabs(text: &str) -> String {
     text.split('\t').map(escape_controls).collect::<Vec<_>>().join("\t")
@@ -73,6 +104,13 @@ pub(crate) struct Line {
     end: LineEnd,
 }
 
+/// The look of a part that was cut.
+static PLAIN: Part = Part { text: String::new(), is_changed: false, class: None };
+
+fn text_len(line: &Line) -> usize {
+    line.parts.iter().map(|part| part.text.len()).sum()
+}
+
 /// How a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
@@ -82,15 +120,8 @@ enum LineEnd {
     Missing,
 }
 
-/// Lines longer than this are shown without marks.
-const MAX_MARKED: usize = 2_000;
-
-/// Two lines are put side by side, and their words compared, if they have this much in common; otherwise everything would be
-/// marked.
-const MIN_SIMILARITY: f32 = 0.5;
-
-/// How many lines a block may have for its lines to be compared with each other.
-const MAX_PAIRED: usize = 40;
+/// How many characters are shown at each end of the unchanged part of a very long line.
+const SHOWN_END: usize = 120;
 
 /// A line of a diff: what it is, its text, and how it ends.
 struct DiffLine<'a> {
@@ -197,65 +228,6 @@ impl HunkView {
     }
 }
 
-/// Which removed and added lines resemble each other, in order. Large blocks are paired line by line.
-fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
-    if old.len().max(new.len()) > MAX_PAIRED {
-        return (0..old.len().min(new.len())).map(|line| (line, line)).collect();
-    }
-    // The best sum of similarities for the lines from here to the end.
-    let mut best = vec![vec![0f32; new.len() + 1]; old.len() + 1];
-    let mut similar = vec![vec![0f32; new.len()]; old.len()];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            similar[i][j] = similarity(&old[i], &new[j]);
-            let paired =
-                if similar[i][j] >= MIN_SIMILARITY { similar[i][j] + best[i + 1][j + 1] } else { 0.0 };
-            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
-        }
-    }
-    let (mut i, mut j) = (0, 0);
-    let mut pairs = Vec::new();
-    while i < old.len() && j < new.len() {
-        if best[i][j] == best[i + 1][j] {
-            i += 1;
-        } else if best[i][j] == best[i][j + 1] {
-            j += 1;
-        } else {
-            pairs.push((i, j));
-            (i, j) = (i + 1, j + 1);
-        }
-    }
-    pairs
-}
-
-/// How much of two lines is the same, by words; blanks do not count.
-fn similarity(old: &str, new: &str) -> f32 {
-    if old.len().max(new.len()) > MAX_MARKED {
-        return 0.0;
-    }
-    let words = |text: &str| -> Vec<String> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let split = text.split_inclusive(|c: char| !is_word(c)).flat_map(|piece| {
-            let end = piece
-                .char_indices()
-                .next_back()
-                .filter(|(_, c)| !is_word(*c))
-                .map_or(piece.len(), |(at, _)| at);
-            [piece[..end].to_owned(), piece[end..].to_owned()]
-        });
-        split.filter(|word| !word.trim().is_empty()).collect()
-    };
-    let (old, new) = (words(old), words(new));
-    if old.is_empty() && new.is_empty() {
-        return 1.0;
-    }
-    TextDiff::from_slices(
-        &old.iter().map(String::as_str).collect::<Vec<_>>(),
-        &new.iter().map(String::as_str).collect::<Vec<_>>(),
-    )
-    .ratio()
-}
-
 /// The lines that a hunk is about, in words.
 pub(crate) fn describe_lines(diff: &str) -> String {
     let range = |range: &str| -> Option<(usize, usize)> {
@@ -319,110 +291,6 @@ fn hunk_start(line: &str) -> Option<(usize, usize)> {
     let (new, _) = rest.split_once(" @@")?;
     let start = |range: &str| range.split(',').next().and_then(|start| start.parse().ok());
     Some((start(old)?, start(new)?))
-}
-
-/// Splits the lines of one hunk into parts: by syntax, and by what changed between lines that replace each other. Each line has
-/// its sign (`-`, `+` or a space) and its text.
-pub fn mark_hunk(path: &str, lines: &[(char, &str)]) -> Vec<Vec<Part>> {
-    let highlighter = Highlighter::for_path(path);
-    let side = |without: char| lines.iter().filter(move |(sign, _)| *sign != without).map(|(_, text)| *text);
-    let mut old_marks = highlighter.mark(side('+')).into_iter();
-    let mut new_marks = highlighter.mark(side('-')).into_iter();
-    let mut marks: Vec<Vec<Part>> = Vec::with_capacity(lines.len());
-    let (mut removed, mut added): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (at, (sign, _)) in lines.iter().enumerate() {
-        let parts = match sign {
-            '-' => {
-                removed.push(at);
-                old_marks.next()
-            }
-            '+' => {
-                added.push(at);
-                new_marks.next()
-            }
-            _ => {
-                mark_pairs(&mut marks, &mut removed, &mut added);
-                old_marks.next();
-                new_marks.next()
-            }
-        };
-        marks.push(parts.unwrap_or_default());
-    }
-    mark_pairs(&mut marks, &mut removed, &mut added);
-    marks
-}
-
-/// Marks the words that differ between removed lines and the lines added instead of them.
-fn mark_pairs(marks: &mut [Vec<Part>], removed: &mut Vec<usize>, added: &mut Vec<usize>) {
-    let texts = |lines: &[usize]| lines.iter().map(|&line| text_of(&marks[line])).collect::<Vec<_>>();
-    let pairs = pair_lines(&texts(removed), &texts(added));
-    for (old, new) in pairs.into_iter().map(|(old, new)| (removed[old], added[new])) {
-        if let Some((before, after)) = mark_words(&marks[old], &marks[new]) {
-            (marks[old], marks[new]) = (before, after);
-        }
-    }
-    removed.clear();
-    added.clear();
-}
-
-fn text_of(parts: &[Part]) -> String {
-    parts.iter().map(|part| part.text.as_str()).collect()
-}
-
-/// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
-fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
-    let (before, after) = (text_of(old), text_of(new));
-    if before.len().max(after.len()) > MAX_MARKED {
-        return None;
-    }
-    let diff = TextDiff::from_words(before.as_str(), after.as_str());
-    if similarity(&before, &after) < MIN_SIMILARITY {
-        return None;
-    }
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    let (mut at_old, mut at_new) = (0, 0);
-    for change in diff.iter_all_changes() {
-        let length = change.value().len();
-        match change.tag() {
-            ChangeTag::Delete => {
-                removed.push(at_old..at_old + length);
-                at_old += length;
-            }
-            ChangeTag::Insert => {
-                added.push(at_new..at_new + length);
-                at_new += length;
-            }
-            ChangeTag::Equal => {
-                at_old += length;
-                at_new += length;
-            }
-        }
-    }
-    Some((split_parts(old, &removed), split_parts(new, &added)))
-}
-
-/// Splits parts at the ends of the ranges, and marks those inside.
-fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> {
-    let mut split = Vec::new();
-    let mut at = 0;
-    for part in parts {
-        let end = at + part.text.len();
-        let mut cuts: Vec<usize> = changed
-            .iter()
-            .flat_map(|range| [range.start, range.end])
-            .filter(|cut| (at..end).contains(cut))
-            .collect();
-        cuts.extend([at, end]);
-        cuts.sort_unstable();
-        cuts.dedup();
-        for cut in cuts.windows(2) {
-            let is_changed = changed.iter().any(|range| range.start <= cut[0] && cut[1] <= range.end);
-            let text = part.text[cut[0] - at..cut[1] - at].to_owned();
-            split.push(Part { text, is_changed, class: part.class });
-        }
-        at = end;
-    }
-    split
 }
 
 /// The files of a diff.
@@ -522,11 +390,48 @@ mod tests {
     }
 
     #[test]
+    fn the_change_in_a_very_long_line_can_be_found() {
+        let (before, after) = ("let a = 1; ".repeat(400), "let b = 2; ".repeat(400));
+        let diff = format!(
+            "@@ -1,3 +1,3 @@\n {before}\n-{before}old{after}\n+{before}brand new{after}\n-{before}\n"
+        );
+        let view = HunkView::parse(&diff, "a.txt");
+        let shown = |row: &Row, line: &Option<Line>| -> String {
+            row.shown_parts(line.as_ref().unwrap()).into_iter().map(|(text, _)| text).collect()
+        };
+        let [context, changed, removed] = &view.rows[..] else { panic!("{:?}", view.rows) };
+        let text = shown(context, &context.new);
+        assert!(text.len() < 400 && text.contains(" … 4160 characters … "), "{text}");
+        for (line, word) in [(&changed.old, "; old"), (&changed.new, "; brand new")] {
+            let text = shown(changed, line);
+            assert!(text.len() < 1_000 && text.contains(&format!("{word}let b")), "{text}");
+        }
+        let marked: Vec<&str> = changed
+            .new
+            .as_ref()
+            .unwrap()
+            .parts
+            .iter()
+            .filter(|part| part.is_changed)
+            .map(|part| part.text.as_str())
+            .collect();
+        assert_eq!(marked, ["brand new"]);
+        // What only one side has is shown whole.
+        assert_eq!(shown(removed, &removed.old), before);
+        // An insertion marks nothing in the old line, which is the same as the rest of the new one.
+        let diff = format!("@@ -1 +1 @@\n-{before}{after}\n+{before}x{after}\n");
+        let view = HunkView::parse(&diff, "a.txt");
+        let row = &view.rows[0];
+        assert!(shown(row, &row.new).contains("; xlet b"));
+        assert!(shown(row, &row.old).len() < 400, "the same as in the other line");
+    }
+
+    #[test]
     fn differences_that_nobody_sees_are_made_visible() {
         let diff = "@@ -1,3 +1,3 @@\n-  two  words\n+\ttwo  words\n-end\r\n+end\n-a b\n+a c\n";
         let view = HunkView::parse(diff, "a.txt");
         let shown = |row: &Row, line: &Option<Line>| -> String {
-            row.shown_parts(line.as_ref().unwrap()).map(|(text, _)| text).collect()
+            row.shown_parts(line.as_ref().unwrap()).into_iter().map(|(text, _)| text).collect()
         };
         let both: Vec<[String; 2]> =
             view.rows.iter().map(|row| [shown(row, &row.old), shown(row, &row.new)]).collect();

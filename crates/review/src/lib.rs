@@ -8,7 +8,7 @@
 //! | `routes.rs` | what each address answers |
 //! | `decision.rs`, `revert.rs` | a sent form as a verdict; undo and redo |
 //! | `events.rs` | tells open pages that something changed |
-//! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
+//! | `diff_view.rs`, `marks.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
 //! | `whole_file.rs` | all lines of a file, and the items around its hunks |
 //! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
@@ -28,6 +28,7 @@ mod editor;
 mod events;
 mod highlight;
 mod line_part;
+mod marks;
 mod notice;
 mod page;
 mod revert;
@@ -39,9 +40,9 @@ pub mod terminal;
 mod token;
 mod whole_file;
 
-pub use diff_view::mark_hunk;
 pub use editor::edit_hunk;
 pub use line_part::{Class, Part};
+pub use marks::mark_hunk;
 pub use notice::{Notice, PageState};
 pub use server::{PageOptions, ServeError, Server};
 pub use summary::notes_about;

@@ -4,7 +4,7 @@ use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal,
+    Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal, Summary,
 };
 use slipstitch::core::report::{ConflictReport, is_whole_diff};
 use slipstitch::core::text::display::escape_controls;
@@ -55,6 +55,16 @@ pub(crate) fn tags_of(proposal: &Proposal) -> Vec<&'static str> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// How the place of a change was found, if not simply by exact text.
+pub(crate) fn how_found(change: &Summary) -> Option<&'static str> {
+    match change.files.iter().filter_map(|file| file.rung).max()? {
+        Rung::Stated | Rung::Exact => None,
+        Rung::Evidence => Some("carried over"),
+        Rung::Chosen => Some("chosen"),
+        _ => Some("recovered"),
+    }
 }
 
 /// What to know about the undo of a proposal before it is accepted.

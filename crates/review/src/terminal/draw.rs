@@ -12,7 +12,7 @@ use super::model::{Model, Prompt, Tab};
 use super::statistics;
 use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of, wrap_words};
-use crate::summary::{ago, author_of, count_lines, tags_of, title_of};
+use crate::summary::{ago, author_of, count_lines, how_found, tags_of, title_of};
 
 /// How many lines of the screen a message leaves for the rest.
 const MIN_BODY_LINES: usize = 8;
@@ -210,8 +210,19 @@ fn change_item(change: &Summary, is_selected: bool, colors: Colors, width: usize
         change.id,
         escape_controls(change.origin.agent.as_deref().unwrap_or(&change.origin.session))
     );
-    if change.undone_by.is_some() {
-        below.push_str("  undone");
+    // What is worth knowing first: the path is often cut at the end.
+    let state = change.undone_by.map(|_| "undone");
+    for word in state.into_iter().chain(how_found(change)) {
+        below.push_str(&format!("  {word}"));
+    }
+    if change.description.is_some() {
+        let path =
+            change.files.first().and_then(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
+        let more = change.files.len().saturating_sub(1);
+        below.push_str(&path.map_or(String::new(), |path| format!("  {}", escape_controls(path.as_str()))));
+        if more > 0 {
+            below.push_str(&format!(" +{more}"));
+        }
     }
     item(&change_title(change), &ago(change.at), &below, is_selected, colors, width)
 }

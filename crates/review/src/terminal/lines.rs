@@ -230,8 +230,11 @@ impl Canvas {
             Side::Added => ("+", Role::Added),
             Side::Removed => ("-", Role::Removed),
         };
-        let mut parts: Vec<(String, Style)> =
-            row.shown_parts(line).map(|(text, part)| (text, self.part_style(part, role))).collect();
+        let mut parts: Vec<(String, Style)> = row
+            .shown_parts(line)
+            .into_iter()
+            .map(|(text, part)| (text, self.part_style(part, role)))
+            .collect();
         if let Some(note) = row.end_note(line) {
             parts.push((format!(" ({note})"), self.colors.style(Role::Soft)));
         }

@@ -16,6 +16,8 @@ use crate::whole_file::FileBefore;
 
 /// How many changes the history lists.
 const MAX_CHANGES: usize = 500;
+/// How many changes are searched.
+const MAX_SEARCHED: usize = 10_000;
 
 /// The width of the diff from which it is side by side unless somebody chooses.
 const MIN_SPLIT: u16 = 110;
@@ -179,7 +181,8 @@ impl<'a> Model<'a> {
         let pending_ids: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
         self.marked.retain(|id| pending_ids.contains(id));
         self.queue = pending.into_iter().filter(is_listed).collect();
-        let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
+        let limit = if self.search.is_empty() { MAX_CHANGES } else { MAX_SEARCHED };
+        let filter = Filter { limit: Some(limit), ..Filter::default() };
         let is_listed = |change: &Summary| {
             let paths =
                 change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
@@ -190,8 +193,14 @@ impl<'a> Model<'a> {
                 paths.map(|path| path.as_str()),
             )
         };
-        self.history =
-            self.workspace.log(&filter).unwrap_or_default().into_iter().filter(is_listed).collect();
+        self.history = self
+            .workspace
+            .log(&filter)
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_listed)
+            .take(MAX_CHANGES)
+            .collect();
         let at = shown.and_then(|id| self.queue.iter().position(|found| found.id == id));
         // A proposal that a search leaves out is still open.
         if let Some(id) = shown.filter(|_| is_decided)

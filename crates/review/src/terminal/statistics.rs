@@ -112,7 +112,7 @@ impl Chart {
         }
         let ends = days.first().zip(days.last());
         let ends = ends.map_or(String::new(), |(first, last)| format!("{} to {}", first.name, last.name));
-        let text = format!(" {:NAME$}  {ends}, at most {most} a day", "");
+        let text = format!(" {ends}, at most {most} a day");
         lines.push(Line::styled(shorten(&text, self.width), self.colors.style(Role::Soft)));
         lines.push(Line::default());
         lines

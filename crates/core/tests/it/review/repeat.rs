@@ -131,9 +131,9 @@ fn a_second_identical_addition_is_another_request() {
 /// Asking again would bring back what the reviewer did not want.
 #[test]
 fn what_was_left_out_or_edited_is_not_asked_about_again() {
-    let new = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-    let old = new.replace("2\n", "two\n").replace("8\n", "eight\n");
-    for verdict in [Verdict::accept_only(&[1]), edited(2, "VIII\n")] {
+    let new: String = (1..=20).map(|line| format!("{line}\n")).collect();
+    let old = new.replace("\n2\n", "\ntwo\n").replace("\n18\n", "\neighteen\n");
+    for verdict in [Verdict::accept_only(&[1]), edited(2, "XVIII\n")] {
         let rig = rig_with_rule(&old);
         let call =
             || rig.call_native("write_file", &json!({"path": "a", "content": new, "mode": "overwrite"}));
