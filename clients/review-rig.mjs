@@ -96,7 +96,7 @@ export async function open(review, options = {}) {
   page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("request", (request) => { if (!request.url().startsWith(new URL(review.url).origin)) problems.push(`an external request: ${request.url()}`); });
   page.problems = problems;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(review.url);
   return page;
 }

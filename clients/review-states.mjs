@@ -37,7 +37,7 @@ async function unusualChanges() {
     ["mode", patch("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"), ["mode 100644 to 100755", "the file itself"]],
     ["name", patch("diff --git a/old name.txt b/new name.txt\nsimilarity index 100%\nrename from old name.txt\nrename to new name.txt\n"), ["moved to "]],
     ["blanks", edit("ws.txt", "  two", "\ttwo"), ["··", "→"]],
-    ["long-line", edit("long.js", "let b = 2; ", "let b = 22; "), ["let b = 22", " characters … "]],
+    ["long-line", edit("long.js", "let b = 2; ", "let b = 22; "), ["let b = 22", " characters …]"]],
     ["deleted", patch("*** Begin Patch\n*** Delete File: del.txt\n*** End Patch"), ["deleted"]],
     ["missing", edit("gone.txt", "gone", "here"), ["was deleted or moved"]],
   ];

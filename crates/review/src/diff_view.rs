@@ -88,7 +88,7 @@ fn cut_middle(text: &str) -> String {
     }
     let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
     let (start, end) = (&text[..at(SHOWN_END)], &text[at(count - SHOWN_END)..]);
-    format!("{start} … {} characters … {end}", count - 2 * SHOWN_END)
+    format!("{start}[… {} characters …]{end}", count - 2 * SHOWN_END)
 }
 
 /// Tabs stay; other characters that a reader cannot see are escaped.
@@ -393,7 +393,7 @@ mod tests {
     fn the_change_in_a_very_long_line_can_be_found() {
         let (before, after) = ("let a = 1; ".repeat(400), "let b = 2; ".repeat(400));
         let diff = format!(
-            "@@ -1,3 +1,3 @@\n {before}\n-{before}old{after}\n+{before}brand new{after}\n-{before}\n"
+            "@@ -1,3 +1,3 @@\n {before}\n-{before}old {after}\n+{before}brand new {after}\n-{before}\n"
         );
         let view = HunkView::parse(&diff, "a.txt");
         let shown = |row: &Row, line: &Option<Line>| -> String {
@@ -401,10 +401,10 @@ mod tests {
         };
         let [context, changed, removed] = &view.rows[..] else { panic!("{:?}", view.rows) };
         let text = shown(context, &context.new);
-        assert!(text.len() < 400 && text.contains(" … 4160 characters … "), "{text}");
+        assert!(text.len() < 400 && text.contains("[… 4160 characters …]"), "{text}");
         for (line, word) in [(&changed.old, "; old"), (&changed.new, "; brand new")] {
             let text = shown(changed, line);
-            assert!(text.len() < 1_000 && text.contains(&format!("{word}let b")), "{text}");
+            assert!(text.len() < 1_000 && text.contains(&format!("{word} let b")), "{text}");
         }
         let marked: Vec<&str> = changed
             .new
@@ -418,12 +418,15 @@ mod tests {
         assert_eq!(marked, ["brand new"]);
         // What only one side has is shown whole.
         assert_eq!(shown(removed, &removed.old), before);
-        // An insertion marks nothing in the old line, which is the same as the rest of the new one.
-        let diff = format!("@@ -1 +1 @@\n-{before}{after}\n+{before}x{after}\n");
-        let view = HunkView::parse(&diff, "a.txt");
-        let row = &view.rows[0];
-        assert!(shown(row, &row.new).contains("; xlet b"));
-        assert!(shown(row, &row.old).len() < 400, "the same as in the other line");
+        // Words are marked whole, and an insertion marks nothing in the old line.
+        for (old, new) in [("2", "22"), ("", ", 3")] {
+            let diff = format!("@@ -1 +1 @@\n-{before}[1, {old}]{after}\n+{before}[1, {new}]{after}\n");
+            let view = HunkView::parse(&diff, "a.txt");
+            let row = &view.rows[0];
+            assert!(shown(row, &row.new).contains(&format!("[1, {new}]let b")));
+            let text = shown(row, &row.old);
+            assert!(text.len() < 1_000 && text.contains(&format!("[1, {old}]")) != old.is_empty(), "{text}");
+        }
     }
 
     #[test]

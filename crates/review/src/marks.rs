@@ -12,6 +12,9 @@ pub(crate) const MAX_MARKED: usize = 2_000;
 /// marked.
 const MIN_SIMILARITY: f32 = 0.5;
 
+/// How many characters a word has at most, for its ends to be looked for.
+const MAX_WORD: usize = 40;
+
 /// How many lines a block may have for its lines to be compared with each other.
 const MAX_PAIRED: usize = 40;
 
@@ -71,6 +74,9 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
     }
     if before.len().max(after.len()) > MAX_MARKED {
         let (start, end) = common_ends(&before, &after);
+        // Whole words: `2` and `22` have both ends in common, and nothing of the shorter one would be marked.
+        let start = start - word_len(before[..start].chars().rev());
+        let end = end - word_len(before[before.len() - end..].chars());
         let changed = |text: &str| start..text.len() - end;
         return Some((split_parts(old, &[changed(&before)]), split_parts(new, &[changed(&after)])));
     }
@@ -150,6 +156,11 @@ pub(crate) fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> 
         }
     }
     pairs
+}
+
+/// How many bytes belong to the word that a text starts with.
+fn word_len(text: impl Iterator<Item = char>) -> usize {
+    text.take(MAX_WORD).take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum()
 }
 
 /// How many bytes two texts have in common at the start, and at the end.

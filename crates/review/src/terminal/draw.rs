@@ -12,6 +12,7 @@ use super::model::{Model, Prompt, Tab};
 use super::statistics;
 use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of, wrap_words};
+use crate::statistics::{CallsShown, Statistics};
 use crate::summary::{ago, author_of, count_lines, how_found, tags_of, title_of};
 
 /// How many lines of the screen a message leaves for the rest.
@@ -42,7 +43,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors)
     let [top, body, status, keys] = Layout::vertical(rows).areas(frame.area());
     frame.render_widget(Paragraph::new(header(model, colors, top.width)), top);
     if model.tab == Tab::Statistics {
-        statistics::draw(frame, model.workspace, colors, body);
+        let workspace = model.workspace;
+        let numbers =
+            model.statistics.get_or_insert_with(|| Statistics::read(workspace, &CallsShown::default()));
+        statistics::draw(frame, numbers, colors, body);
     } else {
         // The list takes what it needs to be read; the diff gets the rest.
         let list_width = if body.width >= 140 { 40 } else { (body.width * 2 / 5).clamp(20, 32) };

@@ -11,6 +11,7 @@ use slipstitch::{Reviewer, Workspace};
 
 use super::whole_file::WholeFile;
 use crate::diff_view::{HunkView, split_files, split_hunks};
+use crate::statistics::Statistics;
 use crate::summary::{notes_about, shorten_item};
 use crate::whole_file::FileBefore;
 
@@ -102,6 +103,8 @@ pub(super) struct Model<'a> {
     pub(super) history: Vec<Summary>,
     pub(super) history_at: usize,
     pub(super) change: Option<OpenChange>,
+    /// Counted when they are looked at: that reads the records of all calls.
+    pub(super) statistics: Option<Statistics>,
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,
     pub(super) is_help_shown: bool,
@@ -140,6 +143,7 @@ impl<'a> Model<'a> {
             history: Vec::new(),
             history_at: 0,
             change: None,
+            statistics: None,
             search: String::new(),
             prompt: None,
             is_help_shown: false,
@@ -168,6 +172,7 @@ impl<'a> Model<'a> {
 
     /// Reads the journal again. What is shown stays, if it is still there.
     pub(super) fn reload(&mut self) {
+        self.statistics = None;
         let shown = self.proposal.as_ref().map(|open| open.found.id);
         let shown_change = self.change.as_ref().map(|open| open.entry.summary.id);
         let pending = self.workspace.proposals().unwrap_or_default();

@@ -4,12 +4,11 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use slipstitch::Workspace;
 use slipstitch::core::text::display::escape_controls;
 
 use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of};
-use crate::statistics::{CallsShown, Day, OUTCOMES, Statistics};
+use crate::statistics::{Day, OUTCOMES, Statistics};
 
 /// How many bars a chart has on a large screen.
 const MAX_BARS: usize = 10;
@@ -21,8 +20,7 @@ const NUMBER: usize = 6;
 /// The heights of the columns of the chart over time.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-pub(super) fn draw(frame: &mut Frame<'_>, workspace: &Workspace, colors: Colors, area: Rect) {
-    let statistics = Statistics::read(workspace, &CallsShown::default());
+pub(super) fn draw(frame: &mut Frame<'_>, statistics: &Statistics, colors: Colors, area: Rect) {
     if statistics.total.calls == 0 {
         let text = " No calls recorded here. Calls that agents make through the MCP server are counted.";
         frame.render_widget(Paragraph::new(text), area);

@@ -352,17 +352,17 @@ fn whitespace_and_very_long_lines_show_what_changes() {
     rig.put("blanks.txt", "one\n  two\n");
     propose(&rig, r#"{"path": "blanks.txt", "old_text": "  two", "new_text": "\ttwo"}"#);
     let around = "let a = 1; ".repeat(400);
-    rig.put("long.js", format!("{around}\n{around}OLD{around}\n"));
+    rig.put("long.js", format!("{around}\n{around}OLD {around}\n"));
     propose(&rig, r#"{"path": "long.js", "old_text": "OLD", "new_text": "NEW"}"#);
-    let mut terminal = Terminal::start(&rig, (80, 40), &["review"], &[]);
+    let mut terminal = Terminal::start(&rig, (100, 60), &["review"], &[]);
     terminal.wait_for("[Review 3]");
     terminal.type_keys("J");
-    let screen = terminal.keep("+ →", "80x40-blanks");
+    let screen = terminal.keep("+ →", "100x60-blanks");
     assert!(screen.contains("- ··two"), "{screen}");
     terminal.type_keys("J");
     // It is drawn from top to bottom.
-    let screen = terminal.keep("NEW", "80x40-long");
-    assert!(screen.contains("OLD") && screen.contains(" … 4160 characters … "), "{screen}");
+    let screen = terminal.keep("NEW", "100x60-long");
+    assert!(screen.contains("OLD") && screen.contains("[… 4160 characters …]"), "{screen}");
     terminal.leave();
 }
 
