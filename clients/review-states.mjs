@@ -70,6 +70,7 @@ async function unusualChanges() {
   await page.getByText("The last change was").waitFor();
   page.problems.length = 0;
   await look(page, "state-nothing-left");
+  await lookOnPhone(review, page.context(), new URL("/statistics?agent=claude-code", page.url()).href, "statistics");
   await review.close();
 }
 
