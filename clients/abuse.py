@@ -6,6 +6,7 @@ import os
 import queue
 import socket
 import threading
+import time
 
 from harness import CLIENT_INFO, STATELESS_META, TIMEOUT, HttpServer, Root, StdioServer, check
 
@@ -217,8 +218,13 @@ def test_stateless_approval():
         ("string as capabilities", {**meta, "io.modelcontextprotocol/clientCapabilities": "all"}),
     ]:
         check_not_applied(propose(meta=bad), name)
+    # A form that is filled in faster than a person can read it decides nothing.
+    response = propose(inputResponses=approval, requestState=propose()["result"]["requestState"])
+    check("nobody has decided" in json.dumps(response) and snapshot(root) == before, f"hasty approval: {response}")
+    count += 1
     # Genuine state is accepted, once.
     fresh = propose()["result"]["requestState"]
+    time.sleep(1.1)
     response = propose(inputResponses=approval, requestState=fresh)
     check("result" in response and root.read("a.txt").startswith("1\n"), f"genuine approval: {response}")
     root.write("a.txt", FILES["a.txt"])

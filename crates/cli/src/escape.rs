@@ -3,10 +3,10 @@
 //! A file name can contain anything but NUL and `/`: newlines that make one line look like two, or escape sequences
 //! that a terminal obeys. Text output shows them as escapes; JSON output has the names as they are.
 
-use slipstitch::core::text::display::{escape_controls, is_deceptive};
+use slipstitch::core::text::display::{escape_controls, escape_text, is_deceptive};
 use std::ffi::{OsStr, OsString};
 
-use slipstitch::core::outcome::{Outcome, Unplaced};
+use slipstitch::core::outcome::{Outcome, Refused, Status, Unplaced};
 use slipstitch::core::report::Report;
 
 use crate::error::Layout;
@@ -18,9 +18,20 @@ const VARIABLE_PREFIXES: &[&str] = &["SLIPSTITCH_", "XDG_", "HOME"];
 /// report and may itself contain quotes.
 pub(crate) fn printable_message(report: &Report, layout: Layout) -> String {
     match layout {
+        Layout::OneLine if is_decision(report) => {
+            escape_text(&UnsafeNames::in_report(report).escape_in(&report.message))
+        }
         Layout::MultilineMessage => UnsafeNames::from_invocation().escape_in(&report.message),
         Layout::OneLine | Layout::MultilineHint => escape_controls(&report.message),
     }
+}
+
+/// Whether a report says what was decided about a proposal. Its message ends with the lines that were written, or with the
+/// reviewer's reason, which can have several lines too.
+fn is_decision(report: &Report) -> bool {
+    let is_settled =
+        report.status() == Status::Applied || report.outcome == Outcome::Refused(Refused::Declined);
+    report.proposal.is_some() && is_settled
 }
 
 /// The report's hint, safe to print: one line, or one line followed by text to copy.
@@ -83,7 +94,7 @@ impl UnsafeNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use slipstitch::core::outcome::{Refused, Status};
+    use slipstitch::core::ports::journal::ProposalId;
 
     #[test]
     fn keeps_newlines_only_in_parser_messages() {
@@ -91,6 +102,17 @@ mod tests {
         let printed = |layout| printable_message(&report, layout);
         assert_eq!(printed(Layout::OneLine), "`a`\\nb` is\\twrong");
         assert_eq!(printed(Layout::MultilineMessage), "`a`\nb` is\twrong");
+    }
+
+    #[test]
+    fn keeps_the_lines_of_a_decision() {
+        let mut report = Report::new(Outcome::Applied, "p1 was accepted; this was written:\n+a\u{1b}[2J\n");
+        assert!(printable_message(&report, Layout::OneLine).contains("written:\\n"), "no proposal");
+        report.proposal = Some(ProposalId(1));
+        let printed = printable_message(&report, Layout::OneLine);
+        assert_eq!(printed, "p1 was accepted; this was written:\n+a\\u{1b}[2J\n");
+        report.outcome = Outcome::Refused(Refused::PendingReview);
+        assert!(!printable_message(&report, Layout::OneLine).contains('\n'));
     }
 
     #[test]

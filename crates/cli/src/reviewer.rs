@@ -35,6 +35,11 @@ pub(crate) fn can_accept(workspace: &Workspace) -> bool {
     has_terminal() || workspace.config().review.unattended
 }
 
+/// Whether what this process is told to do counts as wanted by a person. With a passphrase, that has to be shown first.
+pub(crate) fn is_person(workspace: &Workspace) -> bool {
+    can_accept(workspace) && !workspace.needs_passphrase()
+}
+
 /// Whoever rejects proposals; that writes nothing, so it needs no terminal.
 pub(crate) fn for_rejection(workspace: &Workspace, name: Option<String>) -> Result<Reviewer, CommandError> {
     identify(workspace, describe_user(name.as_deref()))

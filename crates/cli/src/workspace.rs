@@ -77,7 +77,7 @@ impl Global {
             state_dir: self.state_dir.clone(),
             config: self.config.clone(),
             relaxing: match slipstitch_platform::terminal::exists() {
-                true => Relaxing::ByAny,
+                true => Relaxing::AtTerminal,
                 false => Relaxing::ByOwnFile,
             },
             encoding: self.encoding,

@@ -61,6 +61,8 @@ pub struct Caller<'a> {
 pub enum Verdict {
     /// No objection.
     Pass,
+    /// Allowed by the settings, for this reason, which people see who ask what decides about a call.
+    Allow(String),
     /// Allowed, with a warning for the caller.
     Warn(String),
     /// Allowed if the user approves, for this reason.
@@ -335,6 +337,7 @@ pub struct Checked {
 struct Findings {
     warnings: Vec<String>,
     approval_reasons: Vec<String>,
+    allowed_by: Vec<String>,
 }
 
 /// How a change that was applied without asking is marked in the journal.
@@ -362,6 +365,11 @@ impl Checked {
         &self.findings.approval_reasons
     }
 
+    /// What the settings say that allows the change; empty if they say nothing about it.
+    pub fn allowed_by(&self) -> &[String] {
+        &self.findings.allowed_by
+    }
+
     /// How the change is marked in the journal if it is applied without asking.
     pub fn caution(&self) -> Caution {
         self.caution
@@ -376,6 +384,7 @@ impl Findings {
     fn add(&mut self, verdict: Verdict) -> Result<(), Refusal> {
         match verdict {
             Verdict::Pass => {}
+            Verdict::Allow(reason) => self.allowed_by.push(reason),
             Verdict::Warn(warning) => self.warnings.push(warning),
             Verdict::Ask(reason) => self.approval_reasons.push(reason),
             Verdict::Refuse(refusal) => return Err(refusal),

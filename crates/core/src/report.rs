@@ -7,7 +7,9 @@ mod text;
 
 use serde::Serialize;
 
-pub(crate) use diff::{HunkChange, OMITTED_DIFF, changes_by_hunk, truncate_stored_diff, unified_diff_of};
+pub(crate) use diff::{
+    HunkChange, OMITTED_DIFF, changes_by_hunk, truncate_proposed_diff, truncate_stored_diff, unified_diff_of,
+};
 pub use diff::{is_whole_diff, unified_diff};
 pub(crate) use excerpt::{excerpt, whole_lines};
 pub use snippet::snippet;
@@ -83,6 +85,9 @@ pub struct Report {
     /// The guard's refusal, for dialects that word it in their own way.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
+    /// What the settings say that allows the change of a dry run, for people who ask what decides about a call.
+    #[serde(skip)]
+    pub allowed_by: Vec<String>,
 }
 
 /// What the log says about a change, for dialects that classify changes.
@@ -289,6 +294,7 @@ impl Report {
             raw_diff: None,
             edits: 0,
             refusal: None,
+            allowed_by: Vec::new(),
         }
     }
 

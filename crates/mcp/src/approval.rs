@@ -10,7 +10,8 @@
 //!
 //! If it cannot, or if nobody decides, the proposal stays in the journal. While somebody has the review open, the call waits
 //! for their decision (`call/review_wait.rs`); otherwise the answer says that the change waits. So nothing is lost when a
-//! client goes away. With a review passphrase, no form is shown: its host would read what the user types.
+//! client goes away. With a review passphrase, no form is shown: its host would read what the user types. Nor is one with
+//! `review.forms = false`.
 
 pub(crate) mod approver;
 pub(crate) mod form;
@@ -46,7 +47,7 @@ pub(crate) enum ApprovalOutcome {
     },
     /// The form was closed, not answered in time, or came back without a valid answer.
     Undecided,
-    /// The client declined faster than a person can, so nobody has decided.
+    /// The client answered faster than a person can, so nobody has decided.
     Unattended,
     /// The client cancelled the call meanwhile.
     Cancelled,
@@ -199,9 +200,9 @@ pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     report
 }
 
-/// What the model and the journal's reader are told about a form that nobody saw.
+/// What the model is told about a form that nobody can have read.
 pub(crate) fn unattended_note(approver: &str) -> String {
-    format!("{approver} declined the form; that was too fast for a person, so nobody has decided")
+    format!("{approver} answered the form faster than a person can read it, so nobody has decided")
 }
 
 /// The report of a change that is too long for a form. It leaves the decision to the user and tells the model nothing that

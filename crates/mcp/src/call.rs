@@ -116,7 +116,7 @@ impl Call {
             Ok(result) => result,
             Err(report) => return Ok(self.respond_with_report(*report)),
         };
-        let can_show_form = self.caller.supports_forms && !workspace.needs_passphrase();
+        let can_show_form = self.caller.supports_forms && workspace.may_ask_in_forms();
         // A call that is sent again may get the decision on its proposal; there is nothing left to ask.
         let is_open = answer.report.status() == Status::Pending;
         match (answer.report.proposal.filter(|_| is_open), mode_request) {

@@ -31,8 +31,9 @@ pub struct Options {
     pub mode: Mode,
     /// How long to wait for the user to answer an approval form.
     pub approval_timeout: Duration,
-    /// The shortest time in which a person can decline a form. A host that declines faster has not shown it to anybody.
-    pub min_decline_time: Duration,
+    /// The shortest time in which a person can read a form and answer it. An answer that comes faster was not given by anybody who
+    /// saw the form, or by a key that was meant for something else, so nothing is decided.
+    pub min_answer_time: Duration,
 }
 
 impl Default for Options {
@@ -47,7 +48,7 @@ impl Default for Options {
             agent: None,
             mode: Mode::default(),
             approval_timeout: Duration::from_secs(10 * 60),
-            min_decline_time: Duration::from_secs(1),
+            min_answer_time: Duration::from_secs(1),
         }
     }
 }

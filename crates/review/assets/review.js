@@ -8,6 +8,10 @@ const secretKey = "slipstitch-secret";
 let isDirty = false;
 let current = 0;
 
+// The printed address has a token; sending it back opens the page. Reading the address does not use it up.
+const door = select("#door");
+if (door) door.submit();
+
 // The secret that signs forms. Storage belongs to this port, unlike cookies, which every server on this machine gets.
 const entry = select("#entry");
 if (entry) {
@@ -219,8 +223,10 @@ async function update() {
   const content = select("#content", fresh);
   const isNew = fingerprint(content) !== shown;
   if (isNew && (!isDirty || (open && !stays))) {
+    const isOvertaken = isDirty && open && !stays;
     shown = fingerprint(content);
     select("#content").replaceChildren(...content.childNodes);
+    if (isOvertaken) tell("Decided elsewhere meanwhile.", " What you had chosen was not sent.");
     document.title = fresh.title;
     isDirty = false;
     nameProposal();
@@ -232,11 +238,27 @@ async function update() {
   observeMore();
 }
 
+// Says something above what is shown.
+function tell(title, text) {
+  const note = document.createElement("div");
+  note.className = "note";
+  note.setAttribute("role", "status");
+  const strong = document.createElement("b");
+  strong.textContent = title;
+  note.append(strong, text);
+  (select("#content .why") || select("#content h1")).after(note);
+}
+
 function listen() {
   const events = new EventSource("/events");
   events.addEventListener("changed", update);
   events.onopen = () => { select("#connection").hidden = true; };
-  events.onerror = () => { select("#connection").hidden = false; };
+  events.onerror = () => {
+    const note = select("#connection");
+    note.hidden = false;
+    // A server that was started again does not know this page.
+    if (events.readyState === EventSource.CLOSED) note.textContent = "Connection lost. Open the address that was printed last.";
+  };
 }
 
 // The list of what waits starts with the oldest. Once that is shown, an update must not put another one in its place.

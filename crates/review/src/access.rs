@@ -1,7 +1,7 @@
 //! Who may use the page.
 //!
 //! The page can change files, so a request must show that it comes from the person who started the server. The address that is
-//! printed has a token that works once; the browser gets a cookie for it that other sites cannot use (`SameSite=Strict`), and a second
+//! printed has a token that works once; the browser sends it back and gets a cookie for it that other sites cannot use (`SameSite=Strict`), and a second
 //! secret. Cookies have no port: another server on this machine that the person visits gets the cookie too. So a request that changes
 //! something also has to send the second secret, which the browser keeps for this port alone (`token.rs`). The `Host` must be the
 //! address that the server listens on, so that a name which leads to the loopback interface does not work, and a request that changes
@@ -64,7 +64,7 @@ async fn admit(app: &App, mut request: Request) -> Result<Request, Refusal> {
     }
     // The style sheet has no secrets, and the page of a refused request needs it. The token is checked where it is exchanged.
     let path = request.uri().path();
-    if is_read && (path.starts_with("/assets/") || path == "/") {
+    if path == "/" || (is_read && path.starts_with("/assets/")) {
         return Ok(request);
     }
     let session = find_session(app, headers).ok_or((StatusCode::UNAUTHORIZED, NOT_OPENED))?;

@@ -1,9 +1,9 @@
 //! Hunks as rows of two columns, with the words that changed.
 
-use similar::{ChangeTag, TextDiff};
+use slipstitch::core::text::display::escape_controls;
 
-use crate::highlight::Highlighter;
 use crate::line_part::Part;
+use crate::marks::{MAX_MARKED, mark_hunk, pair_lines, text_of};
 
 /// A hunk as rows.
 #[derive(Debug, Default)]
@@ -23,36 +23,119 @@ pub(crate) struct Row {
     pub(crate) is_changed: bool,
 }
 
+impl Row {
+    /// What to show of one of the row's lines. If the lines differ in whitespace alone, that is made visible. Of a very long line,
+    /// only the ends of what both sides have are shown, so that the change can be found.
+    pub(crate) fn shown_parts<'a>(&self, line: &'a Line) -> Vec<(String, &'a Part)> {
+        let only_blanks = self.is_changed && self.differs_in_blanks();
+        let can_be_cut = text_len(line) > MAX_MARKED && (!self.is_changed || self.is_compared());
+        let mut shown = Vec::new();
+        for group in line.parts.chunk_by(|one, other| one.is_changed == other.is_changed) {
+            if can_be_cut
+                && !group[0].is_changed
+                && group.iter().map(|part| part.text.len()).sum::<usize>() > 3 * SHOWN_END
+            {
+                shown.push((escape_but_tabs(&cut_middle(&text_of(group))), &PLAIN));
+                continue;
+            }
+            shown.extend(group.iter().map(|part| {
+                let text = escape_but_tabs(&part.text);
+                match only_blanks && part.is_changed {
+                    true => (text.replace('\t', "→\t").replace(' ', "·"), part),
+                    false => (text, part),
+                }
+            }));
+        }
+        shown
+    }
+
+    /// Whether the two lines were compared, so that what is not marked is in both.
+    fn is_compared(&self) -> bool {
+        let has_marks = |line: &Option<Line>| {
+            line.as_ref().is_some_and(|line| line.parts.iter().any(|part| part.is_changed))
+        };
+        self.old.is_some() && self.new.is_some() && (has_marks(&self.old) || has_marks(&self.new))
+    }
+
+    /// What nobody would see of the end of one of the row's lines.
+    pub(crate) fn end_note(&self, line: &Line) -> Option<&'static str> {
+        let ends_differ = match (&self.old, &self.new) {
+            (Some(old), Some(new)) => self.is_changed && old.end != new.end,
+            _ => false,
+        };
+        match line.end {
+            LineEnd::Missing => Some("no newline at the end"),
+            LineEnd::CrLf if ends_differ => Some("CRLF"),
+            LineEnd::Lf if ends_differ => Some("LF"),
+            LineEnd::Lf | LineEnd::CrLf => None,
+        }
+    }
+
+    fn differs_in_blanks(&self) -> bool {
+        let text = |line: &Option<Line>| -> Option<String> {
+            let parts = &line.as_ref()?.parts;
+            Some(parts.iter().flat_map(|part| part.text.chars()).filter(|c| !c.is_whitespace()).collect())
+        };
+        self.old.is_some() && text(&self.old) == text(&self.new)
+    }
+}
+
+/// Both ends of a long text, and how much is between them.
+fn cut_middle(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= 3 * SHOWN_END {
+        return text.to_owned();
+    }
+    let at = |index: usize| text.char_indices().nth(index).map_or(text.len(), |(at, _)| at);
+    let (start, end) = (&text[..at(SHOWN_END)], &text[at(count - SHOWN_END)..]);
+    format!("{start}[… {} characters …]{end}", count - 2 * SHOWN_END)
+}
+
+/// Tabs stay; other characters that a reader cannot see are escaped.
+pub(crate) fn escape_but_tabs(text: &str) -> String {
+    text.split('\t').map(escape_controls).collect::<Vec<_>>().join("\t")
+}
+
 /// One line of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) number: usize,
     pub(crate) parts: Vec<Part>,
-    pub(crate) lacks_newline: bool,
+    end: LineEnd,
 }
 
-/// Lines longer than this are shown without marks.
-const MAX_MARKED: usize = 2_000;
+/// The look of a part that was cut.
+static PLAIN: Part = Part { text: String::new(), is_changed: false, class: None };
 
-/// Two lines are put side by side, and their words compared, if they have this much in common; otherwise everything would be
-/// marked.
-const MIN_SIMILARITY: f32 = 0.5;
+fn text_len(line: &Line) -> usize {
+    line.parts.iter().map(|part| part.text.len()).sum()
+}
 
-/// How many lines a block may have for its lines to be compared with each other.
-const MAX_PAIRED: usize = 40;
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    Lf,
+    CrLf,
+    /// The file ends without a newline.
+    Missing,
+}
 
-/// A line of a diff: what it is, its text, and whether it lacks a newline.
+/// How many characters are shown at each end of the unchanged part of a very long line.
+const SHOWN_END: usize = 120;
+
+/// A line of a diff: what it is, its text, and how it ends.
 struct DiffLine<'a> {
     sign: char,
     text: &'a str,
-    lacks_newline: bool,
+    end: LineEnd,
 }
 
 impl HunkView {
     /// Parses one hunk of a unified diff; headers of the file are skipped.
     pub(crate) fn parse(diff: &str, path: &str) -> Self {
         let mut view = Self::default();
-        let mut lines = diff.lines().peekable();
+        // `lines` would drop the carriage returns.
+        let mut lines = diff.split_terminator('\n').peekable();
         while let Some(line) = lines.next() {
             let Some((old, new)) = hunk_start(line) else { continue };
             let mut body: Vec<DiffLine<'_>> = Vec::new();
@@ -61,13 +144,18 @@ impl HunkView {
             {
                 match line.chars().next() {
                     Some('\\') => {
-                        body.iter_mut().last().into_iter().for_each(|last| last.lacks_newline = true)
+                        body.iter_mut().last().into_iter().for_each(|last| last.end = LineEnd::Missing)
                     }
                     Some(sign @ ('+' | '-' | ' ')) => {
-                        let text = line[1..].strip_suffix('\r').unwrap_or(&line[1..]);
-                        body.push(DiffLine { sign, text, lacks_newline: false });
+                        let (text, end) = match line[1..].strip_suffix('\r') {
+                            Some(text) => (text, LineEnd::CrLf),
+                            None => (&line[1..], LineEnd::Lf),
+                        };
+                        body.push(DiffLine { sign, text, end });
                     }
-                    _ => body.push(DiffLine { sign: ' ', text: "", lacks_newline: false }),
+                    None => body.push(DiffLine { sign: ' ', text: "", end: LineEnd::Lf }),
+                    // The diff is not whole; `summary::unseen_note` says so.
+                    Some(_) => {}
                 }
             }
             view.add(&body, old, new, path);
@@ -84,8 +172,7 @@ impl HunkView {
         let last_changed = body.iter().rposition(|line| line.sign != ' ');
         for (index, line) in body.iter().enumerate() {
             let parts = marks.next().unwrap_or_default();
-            let make =
-                |number: usize| Line { number, parts: parts.clone(), lacks_newline: line.lacks_newline };
+            let make = |number: usize| Line { number, parts: parts.clone(), end: line.end };
             match line.sign {
                 '-' => {
                     removed.push(make(old_number));
@@ -141,65 +228,6 @@ impl HunkView {
     }
 }
 
-/// Which removed and added lines resemble each other, in order. Large blocks are paired line by line.
-fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
-    if old.len().max(new.len()) > MAX_PAIRED {
-        return (0..old.len().min(new.len())).map(|line| (line, line)).collect();
-    }
-    // The best sum of similarities for the lines from here to the end.
-    let mut best = vec![vec![0f32; new.len() + 1]; old.len() + 1];
-    let mut similar = vec![vec![0f32; new.len()]; old.len()];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            similar[i][j] = similarity(&old[i], &new[j]);
-            let paired =
-                if similar[i][j] >= MIN_SIMILARITY { similar[i][j] + best[i + 1][j + 1] } else { 0.0 };
-            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
-        }
-    }
-    let (mut i, mut j) = (0, 0);
-    let mut pairs = Vec::new();
-    while i < old.len() && j < new.len() {
-        if best[i][j] == best[i + 1][j] {
-            i += 1;
-        } else if best[i][j] == best[i][j + 1] {
-            j += 1;
-        } else {
-            pairs.push((i, j));
-            (i, j) = (i + 1, j + 1);
-        }
-    }
-    pairs
-}
-
-/// How much of two lines is the same, by words; blanks do not count.
-fn similarity(old: &str, new: &str) -> f32 {
-    if old.len().max(new.len()) > MAX_MARKED {
-        return 0.0;
-    }
-    let words = |text: &str| -> Vec<String> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let split = text.split_inclusive(|c: char| !is_word(c)).flat_map(|piece| {
-            let end = piece
-                .char_indices()
-                .next_back()
-                .filter(|(_, c)| !is_word(*c))
-                .map_or(piece.len(), |(at, _)| at);
-            [piece[..end].to_owned(), piece[end..].to_owned()]
-        });
-        split.filter(|word| !word.trim().is_empty()).collect()
-    };
-    let (old, new) = (words(old), words(new));
-    if old.is_empty() && new.is_empty() {
-        return 1.0;
-    }
-    TextDiff::from_slices(
-        &old.iter().map(String::as_str).collect::<Vec<_>>(),
-        &new.iter().map(String::as_str).collect::<Vec<_>>(),
-    )
-    .ratio()
-}
-
 /// The lines that a hunk is about, in words.
 pub(crate) fn describe_lines(diff: &str) -> String {
     let range = |range: &str| -> Option<(usize, usize)> {
@@ -239,7 +267,7 @@ pub(crate) fn file_notes(diff: &str) -> Vec<String> {
             match name {
                 "new file mode " => Some("new file".to_owned()),
                 "deleted file mode " => Some("deleted".to_owned()),
-                "rename to " => Some(format!("moved to {value}")),
+                "rename to " => Some(format!("moved to {}", unquoted(value))),
                 "old mode " => {
                     old_mode = Some(value);
                     None
@@ -251,116 +279,18 @@ pub(crate) fn file_notes(diff: &str) -> Vec<String> {
         .collect()
 }
 
+/// A name as a diff's header has it, without the quotes that say nothing.
+fn unquoted(name: &str) -> &str {
+    let inner = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('\\')).unwrap_or(name)
+}
+
 /// The first old and new line of a hunk.
 fn hunk_start(line: &str) -> Option<(usize, usize)> {
     let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
     let start = |range: &str| range.split(',').next().and_then(|start| start.parse().ok());
     Some((start(old)?, start(new)?))
-}
-
-/// Splits the lines of one hunk into parts: by syntax, and by what changed between lines that replace each other. Each line has
-/// its sign (`-`, `+` or a space) and its text.
-pub fn mark_hunk(path: &str, lines: &[(char, &str)]) -> Vec<Vec<Part>> {
-    let highlighter = Highlighter::for_path(path);
-    let side = |without: char| lines.iter().filter(move |(sign, _)| *sign != without).map(|(_, text)| *text);
-    let mut old_marks = highlighter.mark(side('+')).into_iter();
-    let mut new_marks = highlighter.mark(side('-')).into_iter();
-    let mut marks: Vec<Vec<Part>> = Vec::with_capacity(lines.len());
-    let (mut removed, mut added): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (at, (sign, _)) in lines.iter().enumerate() {
-        let parts = match sign {
-            '-' => {
-                removed.push(at);
-                old_marks.next()
-            }
-            '+' => {
-                added.push(at);
-                new_marks.next()
-            }
-            _ => {
-                mark_pairs(&mut marks, &mut removed, &mut added);
-                old_marks.next();
-                new_marks.next()
-            }
-        };
-        marks.push(parts.unwrap_or_default());
-    }
-    mark_pairs(&mut marks, &mut removed, &mut added);
-    marks
-}
-
-/// Marks the words that differ between removed lines and the lines added instead of them.
-fn mark_pairs(marks: &mut [Vec<Part>], removed: &mut Vec<usize>, added: &mut Vec<usize>) {
-    let texts = |lines: &[usize]| lines.iter().map(|&line| text_of(&marks[line])).collect::<Vec<_>>();
-    let pairs = pair_lines(&texts(removed), &texts(added));
-    for (old, new) in pairs.into_iter().map(|(old, new)| (removed[old], added[new])) {
-        if let Some((before, after)) = mark_words(&marks[old], &marks[new]) {
-            (marks[old], marks[new]) = (before, after);
-        }
-    }
-    removed.clear();
-    added.clear();
-}
-
-fn text_of(parts: &[Part]) -> String {
-    parts.iter().map(|part| part.text.as_str()).collect()
-}
-
-/// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
-fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
-    let (before, after) = (text_of(old), text_of(new));
-    if before.len().max(after.len()) > MAX_MARKED {
-        return None;
-    }
-    let diff = TextDiff::from_words(before.as_str(), after.as_str());
-    if similarity(&before, &after) < MIN_SIMILARITY {
-        return None;
-    }
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    let (mut at_old, mut at_new) = (0, 0);
-    for change in diff.iter_all_changes() {
-        let length = change.value().len();
-        match change.tag() {
-            ChangeTag::Delete => {
-                removed.push(at_old..at_old + length);
-                at_old += length;
-            }
-            ChangeTag::Insert => {
-                added.push(at_new..at_new + length);
-                at_new += length;
-            }
-            ChangeTag::Equal => {
-                at_old += length;
-                at_new += length;
-            }
-        }
-    }
-    Some((split_parts(old, &removed), split_parts(new, &added)))
-}
-
-/// Splits parts at the ends of the ranges, and marks those inside.
-fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> {
-    let mut split = Vec::new();
-    let mut at = 0;
-    for part in parts {
-        let end = at + part.text.len();
-        let mut cuts: Vec<usize> = changed
-            .iter()
-            .flat_map(|range| [range.start, range.end])
-            .filter(|cut| (at..end).contains(cut))
-            .collect();
-        cuts.extend([at, end]);
-        cuts.sort_unstable();
-        cuts.dedup();
-        for cut in cuts.windows(2) {
-            let is_changed = changed.iter().any(|range| range.start <= cut[0] && cut[1] <= range.end);
-            let text = part.text[cut[0] - at..cut[1] - at].to_owned();
-            split.push(Part { text, is_changed, class: part.class });
-        }
-        at = end;
-    }
-    split
 }
 
 /// The files of a diff.
@@ -443,6 +373,9 @@ mod tests {
         assert_eq!(describe_lines("@@ -4,2 +3,0 @@\n-a\n-b\n"), "lines 4–5");
         let moved = "diff --git a/x b/y\nold mode 100644\nnew mode 100755\nrename from x\nrename to y\n";
         assert_eq!(file_notes(moved), ["mode 100644 to 100755", "moved to y"]);
+        let quoted = |name: &str| file_notes(&format!("diff --git a/x b/y\nrename to {name}\n"));
+        assert_eq!(quoted("\"a b\""), ["moved to a b"]);
+        assert_eq!(quoted("\"a\\nb\""), ["moved to \"a\\nb\""], "escapes mean nothing without their quotes");
         assert_eq!(describe_lines(moved), "the file itself");
         assert_eq!(file_notes("diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n"), ["new file"]);
     }
@@ -452,6 +385,65 @@ mod tests {
         let diff = "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+é\n\\ No newline at end of file\n";
         let view = HunkView::parse(diff, "n");
         let line = view.rows[0].new.as_ref().unwrap();
-        assert!(line.lacks_newline && line.number == 1 && view.rows[0].old.is_none());
+        assert_eq!(view.rows[0].end_note(line), Some("no newline at the end"));
+        assert!(line.number == 1 && view.rows[0].old.is_none());
+    }
+
+    #[test]
+    fn the_change_in_a_very_long_line_can_be_found() {
+        let (before, after) = ("let a = 1; ".repeat(400), "let b = 2; ".repeat(400));
+        let diff = format!(
+            "@@ -1,3 +1,3 @@\n {before}\n-{before}old {after}\n+{before}brand new {after}\n-{before}\n"
+        );
+        let view = HunkView::parse(&diff, "a.txt");
+        let shown = |row: &Row, line: &Option<Line>| -> String {
+            row.shown_parts(line.as_ref().unwrap()).into_iter().map(|(text, _)| text).collect()
+        };
+        let [context, changed, removed] = &view.rows[..] else { panic!("{:?}", view.rows) };
+        let text = shown(context, &context.new);
+        assert!(text.len() < 400 && text.contains("[… 4160 characters …]"), "{text}");
+        for (line, word) in [(&changed.old, "; old"), (&changed.new, "; brand new")] {
+            let text = shown(changed, line);
+            assert!(text.len() < 1_000 && text.contains(&format!("{word} let b")), "{text}");
+        }
+        let marked: Vec<&str> = changed
+            .new
+            .as_ref()
+            .unwrap()
+            .parts
+            .iter()
+            .filter(|part| part.is_changed)
+            .map(|part| part.text.as_str())
+            .collect();
+        assert_eq!(marked, ["brand new"]);
+        // What only one side has is shown whole.
+        assert_eq!(shown(removed, &removed.old), before);
+        // Words are marked whole, and an insertion marks nothing in the old line.
+        for (old, new) in [("2", "22"), ("", ", 3")] {
+            let diff = format!("@@ -1 +1 @@\n-{before}[1, {old}]{after}\n+{before}[1, {new}]{after}\n");
+            let view = HunkView::parse(&diff, "a.txt");
+            let row = &view.rows[0];
+            assert!(shown(row, &row.new).contains(&format!("[1, {new}]let b")));
+            let text = shown(row, &row.old);
+            assert!(text.len() < 1_000 && text.contains(&format!("[1, {old}]")) != old.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn differences_that_nobody_sees_are_made_visible() {
+        let diff = "@@ -1,3 +1,3 @@\n-  two  words\n+\ttwo  words\n-end\r\n+end\n-a b\n+a c\n";
+        let view = HunkView::parse(diff, "a.txt");
+        let shown = |row: &Row, line: &Option<Line>| -> String {
+            row.shown_parts(line.as_ref().unwrap()).into_iter().map(|(text, _)| text).collect()
+        };
+        let both: Vec<[String; 2]> =
+            view.rows.iter().map(|row| [shown(row, &row.old), shown(row, &row.new)]).collect();
+        assert_eq!(both, [["··two  words", "→\ttwo  words"], ["end", "end"], ["a b", "a c"]]);
+        let ends: Vec<[Option<&str>; 2]> = view
+            .rows
+            .iter()
+            .map(|row| [&row.old, &row.new].map(|line| row.end_note(line.as_ref().unwrap())))
+            .collect();
+        assert_eq!(ends, [[None, None], [Some("CRLF"), Some("LF")], [None, None]]);
     }
 }

@@ -8,10 +8,11 @@
 //! | `routes.rs` | what each address answers |
 //! | `decision.rs`, `revert.rs` | a sent form as a verdict; undo and redo |
 //! | `events.rs` | tells open pages that something changed |
-//! | `diff_view.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
+//! | `diff_view.rs`, `marks.rs`, `highlight.rs` | hunks as rows, with changed words and syntax |
 //! | `whole_file.rs` | all lines of a file, and the items around its hunks |
 //! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
+//! | `statistics.rs` | how tool calls ended, in numbers |
 //! | `page/` | the pages themselves |
 //! | `terminal/` | the view in the terminal |
 //!
@@ -27,19 +28,21 @@ mod editor;
 mod events;
 mod highlight;
 mod line_part;
+mod marks;
 mod notice;
 mod page;
 mod revert;
 mod routes;
 mod server;
+mod statistics;
 mod summary;
 pub mod terminal;
 mod token;
 mod whole_file;
 
-pub use diff_view::mark_hunk;
 pub use editor::edit_hunk;
 pub use line_part::{Class, Part};
+pub use marks::mark_hunk;
 pub use notice::{Notice, PageState};
 pub use server::{PageOptions, ServeError, Server};
 pub use summary::notes_about;

@@ -14,10 +14,22 @@ use slipstitch::core::ports::journal::Origin;
 pub(crate) use filters::Filters;
 pub(crate) use history::history_page;
 pub(crate) use queue::{Deciding, hunk_part, queue_page};
-pub(crate) use statistics::{CallsShown, statistics_page};
+pub(crate) use statistics::statistics_page;
 pub(crate) use whole_file::{file_page, file_part};
 
 use layout::Tab;
+
+/// The page that the printed address leads to. The script sends the form at once.
+pub(crate) fn door_page(token: &str) -> Markup {
+    let content = html! {
+        h1 { "Review" }
+        form #door method="post" action="/" {
+            input type="hidden" name="token" value=(token);
+            button.main { "Open the review" }
+        }
+    };
+    layout::page("Review", Tab::None, 0, &Filters::default(), html! {}, content)
+}
 
 /// The page that a token leads to. The script keeps the secret and goes on to the queue.
 pub(crate) fn entry_page(secret: &str) -> Markup {

@@ -14,22 +14,34 @@ use crate::access::NOT_OPENED;
 use crate::app::App;
 use crate::decision::{self, Decision};
 use crate::notice::PageState;
-use crate::page::{self, CallsShown, Deciding, Filters};
+use crate::page::{self, Deciding, Filters};
 use crate::revert::run_undo;
+use crate::statistics::CallsShown;
 use crate::token::Session;
 
-/// The token in the address.
+/// The token in the address, or in the form that sends it back.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
     #[serde(default)]
     token: String,
 }
 
-/// Exchanges the token in the address for a session. It is of no use in a history or a bookmark after that.
-pub(crate) async fn enter(State(app): State<App>, Query(entry): Query<Entry>) -> Response {
-    let Ok(Some(session)) = app.access.enter(&entry.token) else {
-        return (StatusCode::UNAUTHORIZED, page::message_page("No access", NOT_OPENED)).into_response();
-    };
+/// The page that the printed address leads to. It sends the token back at once; reading alone does not use it up, because browsers
+/// and other programs read addresses ahead.
+pub(crate) async fn door(State(app): State<App>, Query(entry): Query<Entry>) -> Response {
+    match app.access.is_token(&entry.token) {
+        true => page::door_page(&entry.token).into_response(),
+        false => no_access(),
+    }
+}
+
+fn no_access() -> Response {
+    (StatusCode::UNAUTHORIZED, page::message_page("No access", NOT_OPENED)).into_response()
+}
+
+/// Exchanges the token for a session. It is of no use in a history or a bookmark after that.
+pub(crate) async fn enter(State(app): State<App>, Form(entry): Form<Entry>) -> Response {
+    let Ok(Some(session)) = app.access.enter(&entry.token) else { return no_access() };
     app.notice.send(&app.url(), PageState::Opened);
     let headers = [(header::SET_COOKIE, app.access.cookie_header(&session))];
     (headers, page::entry_page(session.form.text())).into_response()

@@ -94,7 +94,7 @@ impl Server {
 /// The routes of the page. Nothing that is read by `GET` changes anything.
 fn router(app: App) -> Router {
     Router::new()
-        .route("/", get(routes::enter))
+        .route("/", get(routes::door).post(routes::enter))
         .route("/review", get(routes::queue).post(routes::decide_several))
         .route("/review/{id}", get(routes::proposal).post(routes::decide))
         .route("/review/{id}/hunk/{hunk}", get(routes::hunk))

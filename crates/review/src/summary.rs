@@ -4,9 +4,9 @@ use slipstitch::Workspace;
 use slipstitch::core::change::{Base, FileChange, PathChange, Rung};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
-    Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal,
+    Proposal, ProposalDecision, ProposalSubject, RecordedText, StoredProposal, Summary,
 };
-use slipstitch::core::report::ConflictReport;
+use slipstitch::core::report::{ConflictReport, is_whole_diff};
 use slipstitch::core::text::display::escape_controls;
 
 use crate::revert;
@@ -57,6 +57,16 @@ pub(crate) fn tags_of(proposal: &Proposal) -> Vec<&'static str> {
     .collect()
 }
 
+/// How the place of a change was found, if not simply by exact text.
+pub(crate) fn how_found(change: &Summary) -> Option<&'static str> {
+    match change.files.iter().filter_map(|file| file.rung).max()? {
+        Rung::Stated | Rung::Exact => None,
+        Rung::Evidence => Some("carried over"),
+        Rung::Chosen => Some("chosen"),
+        _ => Some("recovered"),
+    }
+}
+
 /// What to know about the undo of a proposal before it is accepted.
 pub(crate) fn undo_note(proposal: &Proposal) -> Option<&'static str> {
     match proposal.text {
@@ -67,12 +77,21 @@ pub(crate) fn undo_note(proposal: &Proposal) -> Option<&'static str> {
     }
 }
 
+/// What to know about a proposal whose diff is too long to be kept whole: nobody should accept what they cannot see without
+/// knowing it.
+pub(crate) fn unseen_note(proposal: &Proposal) -> Option<&'static str> {
+    (!is_whole_diff(&proposal.diff)).then_some(
+        "The diff is too long, so the end of it is left out. Whoever accepts the proposal accepts that part unseen.",
+    )
+}
+
 /// What to know before a proposal is decided: what differs from the request or from when it was made, and whether it can be
 /// undone. One line each, escaped.
 pub fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String> {
     let report = revert::preview(workspace, found.id);
     let mut notes = Vec::new();
     notes.extend(undo_note(&found.proposal).map(|note| format!("Can't be undone later. {note}")));
+    notes.extend(unseen_note(&found.proposal).map(|note| format!("Not everything is shown. {note}")));
     if matches!(report.status(), Status::Refused | Status::Invalid) {
         notes.push(format!("Cannot be applied now: {}", report.message));
         notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));
@@ -85,9 +104,18 @@ pub fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String>
 
 /// The added and removed lines of a diff.
 pub(crate) fn count_lines(diff: &str) -> (usize, usize) {
-    let is_header = |line: &str| line.starts_with("+++ ") || line.starts_with("--- ");
-    let count = |sign: char| diff.lines().filter(|line| line.starts_with(sign) && !is_header(line)).count();
-    (count('+'), count('-'))
+    let (mut added, mut removed, mut is_in_hunk) = (0, 0, false);
+    for line in diff.lines() {
+        match line.as_bytes().first() {
+            // Headers come before the first hunk of a file; a removed line that starts with `-- ` looks like one.
+            Some(b'@') => is_in_hunk = true,
+            Some(b'd') => is_in_hunk = false,
+            Some(b'+') if is_in_hunk => added += 1,
+            Some(b'-') if is_in_hunk => removed += 1,
+            _ => {}
+        }
+    }
+    (added, removed)
 }
 
 /// What the caller gets to read about a decision, word for word.
@@ -139,5 +167,22 @@ pub(crate) fn ago(milliseconds: i64) -> String {
         1..60 => format!("{minutes} min"),
         60..1440 => format!("{} h", minutes / 60),
         _ => format!("{} d", minutes / 1440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_look_like_headers_are_counted() {
+        let file = |name: &str| {
+            format!(
+                "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n--- old comment\n-x\n+++ i;\n+y\n+z\n"
+            )
+        };
+        assert_eq!(count_lines(&file("a.sql")), (3, 2));
+        assert_eq!(count_lines(&(file("a.sql") + &file("b.sql"))), (6, 4));
+        assert_eq!(count_lines("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"), (1, 1));
     }
 }

@@ -6,6 +6,7 @@
 //! | `input.rs`, `decide.rs` | what keys do; decisions, undo and redo |
 //! | `theme.rs`, `wrap.rs`, `lines.rs`, `draw.rs` | styles, long lines, diffs as lines, the screen |
 //! | `whole_file.rs` | a file with all of its lines |
+//! | `statistics.rs` | how tool calls ended |
 //! | `../editor.rs` | a hunk in `$EDITOR` |
 
 mod decide;
@@ -13,6 +14,7 @@ mod draw;
 mod input;
 mod lines;
 mod model;
+mod statistics;
 mod theme;
 mod whole_file;
 mod wrap;

@@ -86,6 +86,11 @@ impl Access {
         self.lock().token.text.clone()
     }
 
+    /// Whether this is the token for the next browser.
+    pub(crate) fn is_token(&self, candidate: &str) -> bool {
+        self.lock().token.matches(candidate)
+    }
+
     /// Exchanges the token for a session; after that, another token is needed.
     pub(crate) fn enter(&self, token: &str) -> std::io::Result<Option<Session>> {
         let mut state = self.lock();

@@ -78,9 +78,17 @@ impl Page {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    /// Sends the token back, as the page at the printed address does.
+    fn exchange(&self, token: &str) -> String {
+        let origin = format!("http://{}", self.address);
+        let form = ("Content-Type", "application/x-www-form-urlencoded");
+        let headers = [("Host", self.address.as_str()), ("Origin", origin.as_str()), form];
+        self.send("POST /", &headers, &format!("token={token}"))
+    }
+
     /// Opens the page as a browser does.
     fn enter(&self) -> Browser {
-        let answer = self.send(&format!("GET /?token={}", self.token), &[("Host", &self.address)], "");
+        let answer = self.exchange(&self.token);
         assert_eq!(status(&answer), "200", "{answer}");
         let cookie = answer.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
         let secret = answer.split("data-secret=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -132,10 +140,14 @@ fn only_the_token_opens_the_page_and_only_once() {
     {
         assert_eq!(status(&page.send(&format!("GET {path}"), &[host], "")), "401", "{path}");
     }
-    let entered = page.send(&format!("GET /?token={}", page.token), &[host], "").to_lowercase();
+    for token in ["", "0", "%00"] {
+        assert_eq!(status(&page.exchange(token)), "401", "{token}");
+    }
+    let entered = page.exchange(&page.token).to_lowercase();
     assert_eq!(status(&entered), "200");
     assert!(entered.contains("httponly") && entered.contains("samesite=strict"), "{entered}");
     assert!(!entered.contains(&page.token), "neither secret is the token: {entered}");
+    assert_eq!(status(&page.exchange(&page.token)), "401", "used");
     assert_eq!(status(&page.send(&format!("GET /?token={}", page.token), &[host], "")), "401", "used");
     let page = page.for_next_browser();
     let host = ("Host", page.address.as_str());
@@ -151,6 +163,27 @@ fn only_the_token_opens_the_page_and_only_once() {
     let rebound = page.address.replace("127.0.0.1", "evil.example");
     let headers = [("Host", rebound.as_str()), ("Cookie", &browser.cookie)];
     assert_eq!(status(&page.send("GET /review", &headers, "")), "421");
+}
+
+/// Browsers, virus scanners and chat programs read addresses that nobody has opened yet.
+#[test]
+fn reading_the_address_does_not_use_up_its_token() {
+    let page = Page::start();
+    let host = ("Host", page.address.as_str());
+    for method in ["HEAD", "GET", "HEAD", "GET"] {
+        let read = page.send(&format!("{method} /?token={}", page.token), &[host], "").to_lowercase();
+        assert_eq!(status(&read), "200", "{method}");
+        assert!(!read.contains("set-cookie"), "{method}: {read}");
+    }
+    // Another site cannot open it either.
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let body = format!("token={}", page.token);
+    for origin in ["null", "http://evil.example"] {
+        let answer = page.send("POST /", &[host, ("Origin", origin), form], &body);
+        assert_eq!(status(&answer), "403", "{origin}");
+    }
+    assert!(page.urls.try_recv().is_err(), "nobody is told that it was opened");
+    page.enter();
 }
 
 /// Browsers send the cookies of all ports of an address to each of them.

@@ -32,6 +32,7 @@
 //! [review]
 //! unattended = false          # whether a process without a terminal can accept proposals
 //! passphrase = false          # true: nobody can decide until `slipstitch review passphrase` has set one
+//! forms = true                # whether agent hosts may ask in forms of their own; not with a passphrase
 //! wait_seconds = 50           # how long a call waits for a decision while somebody has the review open; 0 never
 //! on_pending = ["notify.sh"]  # a command to run when something waits, with SLIPSTITCH_PROPOSAL and _SUMMARY set
 //! notify = false              # whether to show a desktop notification then
@@ -73,11 +74,14 @@ use slipstitch_platform::private;
 use crate::disk::{Fsync, HardLinks};
 use crate::journal::{PrivateFiles, Retention};
 pub use effective::IgnoredSetting;
-pub use own_file::{RECORD as OWN_FILE_RECORD, Relaxing};
+pub use own_file::{RECORD as OWN_FILE_RECORD, Relaxing, trust, trusted};
 use rules::{RuleSection, parse_rules};
 
 /// The name of the file in the root that can tighten the settings.
 pub const ROOT_FILE: &str = "slipstitch.toml";
+
+/// The user's settings file in the folder that the system has for settings.
+const USER_FILE: &str = "slipstitch/config.toml";
 
 /// The settings in force.
 #[derive(Debug, Clone, Default)]
@@ -130,6 +134,8 @@ pub struct ReviewSettings {
     pub unattended: bool,
     /// Whether nobody can decide before a passphrase is set. The passphrase itself is in the state folder.
     pub passphrase: bool,
+    /// Whether agent hosts may ask for decisions in forms of their own.
+    pub forms: bool,
     /// How long a call waits for a decision while somebody has the review open.
     pub wait: Duration,
     /// The command to run when something waits for review, with its arguments; empty for none.
@@ -144,6 +150,7 @@ impl Default for ReviewSettings {
         Self {
             unattended: false,
             passphrase: false,
+            forms: true,
             wait: Duration::from_secs(50),
             on_pending: Vec::new(),
             notify: false,
@@ -336,6 +343,7 @@ impl ProtectedSection {
 struct ReviewSection {
     unattended: Option<bool>,
     passphrase: Option<bool>,
+    forms: Option<bool>,
     wait_seconds: Option<u64>,
     on_pending: Option<Vec<String>>,
     notify: Option<bool>,
@@ -384,7 +392,7 @@ impl Config {
 
     /// The user's settings file: `explicit`, else the one in the folder that the system has for it. It need not exist.
     pub fn file(explicit: Option<&Path>) -> Option<PathBuf> {
-        let default = || Some(private::config_folder()?.join("slipstitch/config.toml"));
+        let default = || Some(private::config_folder()?.join(USER_FILE));
         explicit.map(Path::to_owned).or_else(default)
     }
 
@@ -482,6 +490,7 @@ impl Config {
         let review = &mut self.review;
         review.unattended = section.unattended.unwrap_or(review.unattended);
         review.passphrase = section.passphrase.unwrap_or(review.passphrase);
+        review.forms = section.forms.unwrap_or(review.forms);
         review.wait = section.wait_seconds.map_or(review.wait, Duration::from_secs);
         review.on_pending = section.on_pending.clone().unwrap_or_default();
         review.notify = section.notify.unwrap_or(review.notify);
@@ -534,6 +543,7 @@ impl Config {
         // The rest of `[review]` is ignored: an agent could make it run a command.
         self.review.unattended &= sections.review.unattended != Some(false);
         self.review.passphrase |= sections.review.passphrase == Some(true);
+        self.review.forms &= sections.review.forms != Some(false);
         if sections.files.hard_links == Some(HardLinks::Refuse) {
             self.hard_links = HardLinks::Refuse;
         }

@@ -68,6 +68,12 @@ use transaction::CachedTransaction;
 
 /// The database's name in the state folder.
 const FILE: &str = "journal.db";
+
+/// Whether a state folder has a journal.
+pub(crate) fn exists_in(state_dir: &Path) -> bool {
+    state_dir.join(FILE).symlink_metadata().is_ok()
+}
+
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -202,6 +202,40 @@ pub struct CallFilter {
     pub until: Option<i64>,
 }
 
+/// One recorded call, for people who look behind the counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCall {
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// The calling session.
+    pub session: String,
+    /// The calling program, by the name it gave.
+    pub agent: Option<String>,
+    /// The dialect.
+    pub dialect: String,
+    /// The tool.
+    pub tool: String,
+    /// The outcome, as the name of a [`Status`].
+    pub status: String,
+    /// Why it was not applied, as in [`Tally::causes`].
+    pub cause: Option<String>,
+    /// What it was recovered from, as in [`Tally::recovered_by`].
+    pub recovered_from: Option<String>,
+    /// The proposal that the call became, if it needed a review.
+    pub proposal: Option<ProposalId>,
+}
+
+/// Which calls are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallSelection {
+    /// What calls are limited to, as for the counts.
+    pub filter: CallFilter,
+    /// Only calls that were not applied because of this, as in [`Tally::causes`].
+    pub cause: Option<String>,
+    /// Only calls that were recovered from this, as in [`Tally::recovered_by`].
+    pub recovered_from: Option<String>,
+}
+
 impl CallFilter {
     /// Whether the call of a refused edit is selected.
     pub(crate) fn selects(&self, failure: &FailedEdit) -> bool {
@@ -273,6 +307,38 @@ pub struct CallGroup {
     pub tally: Tally,
 }
 
+fn status_named(name: &str) -> Status {
+    STATUSES.into_iter().find(|known| variant_name(known) == name).unwrap_or(Status::Failed)
+}
+
+/// What a call was recovered from, if it was.
+fn recovered_from(status: Status, rung: Option<&str>) -> Option<&str> {
+    rung.filter(|rung| matches!(status, Status::Applied | Status::WouldApply) && is_recovery(rung))
+}
+
+/// Why a call was not applied, if it was not.
+fn name_cause(status: Status, code: &str, cause: Option<&str>) -> Option<String> {
+    let cause = cause.filter(|cause| *cause != code);
+    (!status.is_success()).then(|| cause.map_or(code.to_owned(), |cause| format!("{code}/{cause}")))
+}
+
+impl ListedCall {
+    /// Adds what the counts say about a call with this outcome.
+    pub(crate) fn with_outcome(self, code: &str, cause: Option<&str>, rung: Option<&str>) -> Self {
+        let status = status_named(&self.status);
+        let recovered_from = recovered_from(status, rung).map(str::to_owned);
+        Self { cause: name_cause(status, code, cause), recovered_from, ..self }
+    }
+}
+
+impl CallSelection {
+    /// Whether a call is listed that the filter selects.
+    pub(crate) fn selects(&self, call: &ListedCall) -> bool {
+        let is = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        is(&self.cause, &call.cause) && is(&self.recovered_from, &call.recovered_from)
+    }
+}
+
 impl Tally {
     /// Counts `count` calls with the same outcome.
     pub(crate) fn add(
@@ -284,8 +350,7 @@ impl Tally {
         count: u64,
     ) {
         self.calls += count;
-        let status =
-            STATUSES.into_iter().find(|known| variant_name(known) == status).unwrap_or(Status::Failed);
+        let status = status_named(status);
         let counter = match status {
             Status::Applied => &mut self.applied,
             Status::WouldApply => &mut self.dry_runs,
@@ -297,15 +362,11 @@ impl Tally {
             Status::Failed => &mut self.failed,
         };
         *counter += count;
-        if let (Status::Applied | Status::WouldApply, Some(rung)) = (status, rung)
-            && is_recovery(rung)
-        {
+        if let Some(rung) = recovered_from(status, rung) {
             self.recovered += count;
             add_count(&mut self.recovered_by, rung.into(), count);
         }
-        if !status.is_success() {
-            let cause = cause.filter(|cause| *cause != code);
-            let what = cause.map_or(code.to_owned(), |cause| format!("{code}/{cause}"));
+        if let Some(what) = name_cause(status, code, cause) {
             add_count(&mut self.causes, what, count);
         }
     }

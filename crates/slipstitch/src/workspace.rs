@@ -35,7 +35,7 @@ use crate::mode_lock::ModeLock;
 use crate::os_path::{path_to_text, text_to_path};
 use crate::places::DiskPlaces;
 use crate::state::{self, StateError};
-use crate::stats::{CallFilter, CallGroup, CallRecord, FailedEdit};
+use crate::stats::{CallFilter, CallGroup, CallRecord, CallSelection, FailedEdit, ListedCall};
 pub use review::Reviewer;
 
 /// A folder whose files can be edited through any dialect, with undo.
@@ -547,6 +547,11 @@ impl Workspace {
     /// Counts of calls in this root by session, program and dialect.
     pub fn stats(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
         self.journal.count_calls(filter)
+    }
+
+    /// The last calls of a selection in this root, newest first.
+    pub fn calls(&self, selection: &CallSelection, limit: usize) -> Result<Vec<ListedCall>, JournalError> {
+        self.journal.list_calls(selection, limit)
     }
 
     /// The last edits in this root that had no place, newest first.

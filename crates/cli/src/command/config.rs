@@ -2,6 +2,7 @@
 
 mod check;
 mod show;
+mod trust;
 
 use anstyle::Style;
 use clap::{Args, Subcommand};
@@ -39,6 +40,7 @@ enum Action {
     Show(show::Show),
     Path(show::PathCommand),
     Check(check::Check),
+    Trust(trust::Trust),
     /// List the protected paths, or show whether files are protected
     #[command(after_help = PROTECTED_EXAMPLES)]
     Protected {
@@ -54,6 +56,7 @@ impl Config {
             Action::Show(command) => return command.run(global),
             Action::Path(command) => return command.run(global),
             Action::Check(command) => return command.run(global),
+            Action::Trust(command) => return command.run(global),
             Action::Protected { files } => files,
         };
         let workspace = global.open()?;

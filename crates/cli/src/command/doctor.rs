@@ -4,12 +4,13 @@ mod hosts;
 mod kept_copies;
 
 use slipstitch::core::text::display::escape_controls;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
+use slipstitch::config::{self, Config};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::JournalError;
 use slipstitch::editors::{ServerState, ServerStatus};
@@ -106,6 +107,13 @@ impl Doctor {
     }
 }
 
+/// The usual settings file and the one that the state folder has recorded, if that is another one.
+fn untrusted_settings(workspace: &Workspace) -> Option<(PathBuf, PathBuf)> {
+    let usual = std::path::absolute(Config::file(None)?).ok()?;
+    let trusted = config::trusted(workspace.state_dir())?;
+    (usual != trusted).then_some((usual, trusted))
+}
+
 impl Findings {
     fn add(&mut self, subject: impl Into<String>, grade: Grade, detail: impl Into<String>) {
         self.0.push(Finding { subject: subject.into(), grade, detail: detail.into() });
@@ -167,6 +175,16 @@ impl Findings {
             self.add("settings", Grade::Note, problem);
         }
         let problems = workspace.notice_problems();
+        if let Some((usual, trusted)) = untrusted_settings(workspace) {
+            let (usual, trusted) = (usual.display(), trusted.display());
+            self.add(
+                "settings",
+                Grade::Note,
+                format!(
+                    "only `{trusted}` can relax what needs your approval, not `{usual}`; `slipstitch config trust` changes that"
+                ),
+            );
+        }
         if ignored.is_empty() && problems.is_empty() {
             self.add("settings", Grade::Good, "every key has an effect");
         }

@@ -19,6 +19,7 @@ use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt;
+use crate::reviewer;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -30,7 +31,7 @@ Examples:
 
 Erases texts, inverses, diffs, clipboards and proposals from the journal, and the undos and redos
 of the forgotten changes. Files are not touched. What is forgotten can't be shown or undone any
-more. Asks first on a terminal; elsewhere, add `--yes`.";
+more. This needs a terminal, where you are asked first, or review.unattended and `--yes`.";
 
 /// How many ids are listed.
 const MAX_IDS: usize = 12;
@@ -102,6 +103,8 @@ impl Forget {
         if self.dry_run {
             return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Dry }));
         }
+        // The journal says what agents did, so they must not erase it.
+        reviewer::for_acceptance(&workspace, None, "what is in the journal can only be forgotten")?;
         if !self.yes && !prompt::confirm(&describe(&preview, Run::Dry), "Forget this for good?") {
             let message = "forgetting can't be undone and needs confirmation";
             return Err(Report::custom(Status::Refused, "needs_consent", message)

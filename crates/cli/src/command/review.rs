@@ -278,7 +278,11 @@ impl CommandOutput for PendingProposals {
         for found in &self.0 {
             let proposal = &found.proposal;
             streams.out.styled(Style::new().bold(), found.id.to_string());
-            let from = escape_controls(&proposal.origin.session);
+            let session = escape_controls(&proposal.origin.session);
+            let from = match &proposal.origin.agent {
+                Some(agent) => format!("{session} ({})", escape_controls(agent)),
+                None => session,
+            };
             let files = escape_controls(&describe_request(proposal));
             streams.out.text(format!("  {}  {from}  {files}", log::local_time(found.at)));
             if let Some(description) = &proposal.description {

@@ -18,6 +18,7 @@ use crate::global::Global;
 use crate::output::CommandResult;
 use crate::progress::Progress;
 use crate::prompt;
+use crate::reviewer;
 use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids};
 
 /// How many changes a question lists.
@@ -34,7 +35,8 @@ Examples:
 
 Later changes elsewhere in the files are kept. If the same place was changed again, nothing is
 written and both versions are shown. Before several changes are undone, they are listed and you
-are asked; elsewhere than on a terminal, add `--yes`. `slipstitch redo` reapplies what was undone.";
+are asked; elsewhere than on a terminal, add `--yes`. Without a terminal, `undo.others` in the settings
+applies to changes of other sessions. `slipstitch redo` reapplies what was undone.";
 
 /// Undo the session's last change, or everything that the options select
 #[derive(Debug, Args)]
@@ -155,7 +157,11 @@ pub(super) fn run_undo(
         Direction::Redo => "Redoing changes",
     };
     let _progress = Progress::start(what, global);
-    let plan = UndoPlan { target, direction, run, others: OtherSessionsConsent::Given };
+    let others = match reviewer::is_person(workspace) {
+        true => OtherSessionsConsent::Given,
+        false => OtherSessionsConsent::Needed,
+    };
+    let plan = UndoPlan { target, direction, run, others };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",

@@ -17,6 +17,7 @@ use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::prompt;
+use crate::reviewer;
 use crate::streams::Streams;
 use crate::workspace::open_error_report;
 
@@ -67,6 +68,17 @@ struct Removed {
     program: Option<PathBuf>,
 }
 
+/// Deleting the journal is forgetting all of it, so it needs what `slipstitch forget` needs. A journal that cannot be opened can be
+/// deleted at a terminal.
+fn check_purge(global: &Global) -> Result<(), CommandError> {
+    let what = "the journal can only be deleted";
+    match global.open() {
+        Ok(workspace) => reviewer::for_acceptance(&workspace, None, what).map(drop),
+        Err(_) if reviewer::has_terminal() => Ok(()),
+        Err(_) => Err(reviewer::needs_terminal(&format!("{what} at a terminal"))),
+    }
+}
+
 impl UninstallAll {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let root = global.project_root();
@@ -78,6 +90,9 @@ impl UninstallAll {
             problems: Vec::new(),
             program: std::env::current_exe().ok(),
         };
+        if self.purge && !self.dry_run {
+            check_purge(global)?;
+        }
         if self.purge && !self.dry_run && !self.yes {
             let question =
                 format!("Delete the journal in {}? Nothing can be undone after that.", state.display());

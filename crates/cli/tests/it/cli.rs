@@ -4,6 +4,7 @@ mod agent_q;
 mod call;
 mod claude;
 mod config;
+mod consent;
 mod doctor;
 mod edit;
 mod face;

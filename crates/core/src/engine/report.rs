@@ -26,6 +26,7 @@ impl Report {
         let changes = checked.changes();
         let mut report = Self::new(Outcome::WouldApply, summary("Would change", changes));
         report.files = file_reports(changes, snapshots);
+        report.allowed_by = checked.allowed_by().to_vec();
         report.warnings = notes(changes);
         report.warnings.extend(checked.warnings().iter().cloned());
         let reasons = checked.approval_reasons().iter();

@@ -23,7 +23,7 @@ use crate::ports::journal::{
     ChangeKind, Label, Proposal, ProposalDecision, ProposalId, ProposalNotes, ProposalSubject, RecordedText,
     RejectedHunk, StoredProposal,
 };
-use crate::report::{LogEntry, Report, truncate_stored_diff};
+use crate::report::{LogEntry, Report, truncate_proposed_diff};
 use crate::snapshot::Snapshots;
 use hunks::select_hunks;
 pub use refusals::unknown_proposal;
@@ -64,7 +64,7 @@ impl Engine<'_> {
                     if self.cancel.is_some_and(|cancel| !cancel.begin_writing()) {
                         return cancelled();
                     }
-                    if let Some(report) = self.repeat_decision(&earlier, &note) {
+                    if let Some(report) = self.repeat_decision(&earlier, &note, true) {
                         return report;
                     }
                 }
@@ -85,7 +85,7 @@ impl Engine<'_> {
             reason,
             files: changes.files().to_vec(),
             text,
-            diff: truncate_stored_diff(label.diff),
+            diff: truncate_proposed_diff(label.diff),
             notes: ProposalNotes {
                 change_notes: changes.notes().to_vec(),
                 guard_warnings: warnings.clone(),

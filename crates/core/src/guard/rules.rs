@@ -165,11 +165,12 @@ impl Rule {
         }
     }
 
-    /// Why a change of this file needs approval.
-    fn question(&self, path: &FilePath) -> String {
-        match &self.reason {
-            Some(reason) => format!("{reason} ({})", self.source),
-            None => format!("`{path}` needs approval ({})", self.source),
+    /// Why a change of this file needs approval, or does not.
+    fn explain(&self, path: &FilePath) -> String {
+        match (&self.reason, self.verdict) {
+            (Some(reason), _) => format!("{reason} ({})", self.source),
+            (None, ConsentRule::Allow) => format!("`{path}` needs no approval ({})", self.source),
+            (None, _) => format!("`{path}` needs approval ({})", self.source),
         }
     }
 }
@@ -271,16 +272,11 @@ pub(super) fn judge_changes(changes: &ChangeSet, kind: ChangeOrigin, input: &Gua
     if rules.lists().iter().all(|list| list.is_empty()) {
         return Verdict::Pass;
     }
-    let mut questions: Vec<String> = Vec::new();
+    let (mut questions, mut permissions): (Vec<String>, Vec<String>) = Default::default();
     for (file, rule) in deciding_rules(changes, kind, input) {
-        match rule.verdict {
-            ConsentRule::Allow => {}
-            ConsentRule::Ask => {
-                let question = rule.question(&file.path);
-                if !questions.contains(&question) {
-                    questions.push(question);
-                }
-            }
+        let reasons = match rule.verdict {
+            ConsentRule::Allow => &mut permissions,
+            ConsentRule::Ask => &mut questions,
             ConsentRule::Deny => {
                 return Verdict::Refuse(Refusal::Denied {
                     path: file.path.clone(),
@@ -288,9 +284,17 @@ pub(super) fn judge_changes(changes: &ChangeSet, kind: ChangeOrigin, input: &Gua
                     rule: rule.source.clone(),
                 });
             }
+        };
+        let reason = rule.explain(&file.path);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
-    if questions.is_empty() { Verdict::Pass } else { Verdict::Ask(questions.join("; ")) }
+    match (questions.is_empty(), permissions.is_empty()) {
+        (false, _) => Verdict::Ask(questions.join("; ")),
+        (true, false) => Verdict::Allow(permissions.join("; ")),
+        (true, true) => Verdict::Pass,
+    }
 }
 
 /// For each file of a change, the rules that decide: at most one of each list.

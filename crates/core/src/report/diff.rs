@@ -22,13 +22,25 @@ pub(crate) const OMITTED_DIFF: &str = "(diff omitted: ";
 /// Stored diffs are for display only, so a long one is truncated. The inverse is always stored whole.
 const MAX_STORED_BYTES: usize = 1 << 20;
 
+/// The diff of a proposal is what its reviewer decides about, so more of it is kept.
+const MAX_PROPOSED_BYTES: usize = 8 << 20;
+
 /// The start and the end of the line that marks a truncated diff.
 const TRUNCATION_MARK: (&str, &str) = ("[… ", " more bytes of the diff …]");
 
-/// The diff as the journal stores it.
+/// The diff of a change as the journal stores it.
 pub(crate) fn truncate_stored_diff(diff: String) -> String {
+    truncate_diff(diff, MAX_STORED_BYTES)
+}
+
+/// The diff of a proposal as the journal stores it.
+pub(crate) fn truncate_proposed_diff(diff: String) -> String {
+    truncate_diff(diff, MAX_PROPOSED_BYTES)
+}
+
+fn truncate_diff(diff: String, max_bytes: usize) -> String {
     let (before, after) = TRUNCATION_MARK;
-    match truncate_bytes(&diff, MAX_STORED_BYTES) {
+    match truncate_bytes(&diff, max_bytes) {
         Some((start, omitted)) => format!("{start}\n{before}{omitted}{after}\n"),
         None => diff,
     }

@@ -1,5 +1,7 @@
 //! Proposals and their review, in memory.
 
+mod repeat;
+
 use serde_json::json;
 use slipstitch_core::engine::{Answer, Engine, HunkVerdict, Request, Verdict};
 use slipstitch_core::guard::{Conditions, ConsentRule, Policy, Rule};
@@ -426,67 +428,6 @@ fn rejecting_hunk_by_hunk_rejects_the_proposal_with_all_reasons() {
 }
 
 #[test]
-fn the_same_call_gets_the_same_decision_while_the_file_is_as_it_was_left() {
-    let rig = Rig::with("one\n");
-    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-    let first = call();
-    let again = call();
-    assert_eq!((again.code(), again.proposal), ("pending_review", first.proposal), "no second proposal");
-    assert_eq!(rig.journal.proposals().unwrap().len(), 1);
-    rig.engine().reject(first.proposal.unwrap(), "ada", Some("keep the word"));
-    for _ in 0..3 {
-        let told = call();
-        assert_eq!((told.code(), told.proposal), ("declined", first.proposal));
-        assert!(told.message.contains("keep the word"), "{}", told.message);
-    }
-    // Another description is another call.
-    let other = json!({"path": "a", "new_content": "1\n", "description": "once more"});
-    assert_ne!(rig.call("propose_file_edit", other).report.proposal, first.proposal);
-    // For another text it is a new request.
-    rig.files.put(&a(), "two\n");
-    let second = call();
-    assert_eq!(second.code(), "pending_review");
-    assert_ne!(second.proposal, first.proposal);
-    rig.engine().accept(second.proposal.unwrap(), "ada");
-    for _ in 0..3 {
-        let told = call();
-        assert_eq!((told.status(), told.proposal), (Status::Applied, second.proposal), "{told:?}");
-        assert!(told.message.contains("accepted by ada as c1"), "{}", told.message);
-    }
-    assert_eq!(rig.journal.list(&Filter::default()).unwrap().len(), 1);
-}
-
-#[test]
-fn a_decision_is_reported_once_even_if_the_file_has_changed_since() {
-    let rig = Rig::with("one\n");
-    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-    let id = call().proposal.unwrap();
-    rig.engine().reject(id, "ada", Some("no"));
-    rig.files.put(&a(), "two\n");
-    assert_eq!(call().code(), "declined");
-    assert_eq!(call().code(), "pending_review");
-    // Whoever waited has got the decision; the same call sent after that gets it too.
-    let rig = Rig::with("one\n");
-    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-    let id = call().proposal.unwrap();
-    rig.engine().reject(id, "ada", Some("no"));
-    let found = rig.journal.proposal(id).unwrap().unwrap();
-    assert_eq!(rig.engine().report_decision(&found).unwrap().code(), "declined");
-    assert_eq!((call().code(), call().proposal), ("declined", Some(id)));
-}
-
-#[test]
-fn a_withdrawn_call_is_a_new_request() {
-    let rig = Rig::with("one\n");
-    let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
-    let id = call().proposal.unwrap();
-    rig.engine().withdraw(id, "the client", Some("the call was cancelled"));
-    let again = call();
-    assert_eq!(again.code(), "pending_review");
-    assert_ne!(again.proposal, Some(id));
-}
-
-#[test]
 fn a_pending_change_says_how_to_get_the_decision_and_not_how_to_make_it() {
     let rig = Rig::with("one\n");
     let report = rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
@@ -555,20 +496,6 @@ fn a_file_that_is_gone_is_said_to_be_gone() {
     assert!(rig.engine().accept(deletion, "ada").is_success());
     let report = rig.engine().accept(id, "ada");
     assert!(report.message.contains("`a` was deleted or moved by c1 since"), "{}", report.message);
-}
-
-#[test]
-fn another_session_does_not_get_the_decision() {
-    let rig = Rig::with("one\n");
-    let id = rig.propose();
-    rig.engine().reject(id, "ada", None);
-    let request = Request {
-        dialect: "agent-q".into(),
-        tool: "propose_file_edit".into(),
-        arguments: json!({"path": "a", "new_content": "1\n"}),
-    };
-    let other = rig.engine().session("other").call(request, &mut Auto).report;
-    assert_eq!(other.code(), "pending_review");
 }
 
 /// Tools that describe what a call asked for would say nothing about a decision, or something that is not true.

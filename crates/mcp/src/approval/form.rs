@@ -47,27 +47,33 @@ fn form(message: String, fields: Value, required: &str) -> Result<ElicitRequestP
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// How long a client took to answer a form, and how long a person needs at least to decline one.
+/// How long a client took to answer a form, and how long a person needs at least.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerTime {
     pub(crate) after: Duration,
-    pub(crate) min_decline_time: Duration,
+    pub(crate) min_answer_time: Duration,
 }
 
-/// Reads a filled form. Only an explicit approval counts as one. A rejection that was chosen in the form counts too; a form
-/// that was declined as a whole counts if a person had the time to do that, because hosts without anybody at the screen
-/// decline all forms at once.
+impl AnswerTime {
+    fn is_too_fast(self) -> bool {
+        self.after < self.min_answer_time
+    }
+}
+
+/// Reads a filled form. Only an explicit approval counts as one.
+///
+/// What comes faster than a person can answer decides nothing, whatever it says: hosts without anybody at the screen decline all
+/// forms at once, clients that are programs fill them in, and a form that opens while somebody types takes the key for its own.
 pub(crate) fn read_form(result: &ElicitResult, time: AnswerTime) -> ApprovalOutcome {
     let reason = read_reason(result);
-    match (&result.action, decision(result)) {
+    let outcome = match (&result.action, decision(result)) {
         (ElicitationAction::Accept, Some(APPROVE)) => ApprovalOutcome::Approved,
-        (ElicitationAction::Accept, Some(REJECT | REJECT_AND_EXPLAIN)) => {
+        (ElicitationAction::Accept, Some(REJECT | REJECT_AND_EXPLAIN)) | (ElicitationAction::Decline, _) => {
             ApprovalOutcome::Rejected { reason }
         }
-        (ElicitationAction::Decline, _) if time.after < time.min_decline_time => ApprovalOutcome::Unattended,
-        (ElicitationAction::Decline, _) => ApprovalOutcome::Rejected { reason },
-        _ => ApprovalOutcome::Undecided,
-    }
+        _ => return ApprovalOutcome::Undecided,
+    };
+    if time.is_too_fast() { ApprovalOutcome::Unattended } else { outcome }
 }
 
 /// Whether the user rejected the change and wants to say why.
@@ -123,20 +129,24 @@ mod tests {
     }
 
     fn after(millis: u64) -> AnswerTime {
-        AnswerTime { after: Duration::from_millis(millis), min_decline_time: Duration::from_secs(1) }
+        AnswerTime { after: Duration::from_millis(millis), min_answer_time: Duration::from_secs(1) }
     }
 
     #[test]
-    fn only_a_decline_that_a_person_cannot_make_is_unattended() {
-        let decline = json!({"action": "decline"});
+    fn an_answer_that_a_person_cannot_give_is_unattended() {
         let rejected = ApprovalOutcome::Rejected { reason: None };
-        assert_eq!(read_form_value(decline.clone(), after(3)), ApprovalOutcome::Unattended);
-        assert_eq!(read_form_value(decline, after(1_000)), rejected);
-        // These were chosen in the form, by whatever filled it in.
-        let reject = json!({"action": "accept", "content": {"decision": "reject"}});
-        assert_eq!(read_form_value(reject, after(3)), rejected);
-        let approve = json!({"action": "accept", "content": {"decision": "approve"}});
-        assert_eq!(read_form_value(approve, after(3)), ApprovalOutcome::Approved);
+        for (answer, slowly) in [
+            (json!({"action": "decline"}), rejected.clone()),
+            (json!({"action": "accept", "content": {"decision": "reject"}}), rejected),
+            (json!({"action": "accept", "content": {"decision": "approve"}}), ApprovalOutcome::Approved),
+        ] {
+            for millis in [0, 3, 999] {
+                assert_eq!(read_form_value(answer.clone(), after(millis)), ApprovalOutcome::Unattended);
+            }
+            assert_eq!(read_form_value(answer, after(1_000)), slowly);
+        }
+        let cancel = json!({"action": "cancel"});
+        assert_eq!(read_form_value(cancel, after(3)), ApprovalOutcome::Undecided, "nothing was answered");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
-    InputRequests, InputRequiredResult, InputResponses, RequestId, ServerRequest,
+    CallToolResponse, CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, InputRequest, InputRequests, InputRequiredResult, InputResponses, RequestId, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
 use slipstitch::Workspace;
@@ -34,6 +34,13 @@ const FORM_NAME: &str = "approval";
 struct FormVerdict {
     outcome: ApprovalOutcome,
     by: String,
+}
+
+impl FormVerdict {
+    /// What the model is told about a form that decided nothing, if it was answered.
+    fn note(&self) -> Option<String> {
+        (self.outcome == ApprovalOutcome::Unattended).then(|| approval::unattended_note(&self.by))
+    }
 }
 
 /// What came of a form.
@@ -72,9 +79,19 @@ impl Call {
                     return self.wait_for_review(workspace, id, pending, turn).await;
                 };
                 turn.pause_for_approval();
-                let reply = self.show_change_form(workspace, id, message).await;
+                let end = self.show_change_form(workspace, id, message).await;
+                let end = match end {
+                    // Whoever has the review open may decide, since nobody has read the form.
+                    Ok(FormEnd::Filled(verdict)) if verdict.outcome == ApprovalOutcome::Unattended => {
+                        self.decision_in_review(workspace, id).await.map(|decided| match decided {
+                            Some(report) => FormEnd::DecidedElsewhere(Box::new(report)),
+                            None => FormEnd::Filled(verdict),
+                        })
+                    }
+                    end => end,
+                };
                 turn.resume();
-                match reply? {
+                match end? {
                     FormEnd::Filled(verdict) => {
                         self.settle_change(workspace, id, verdict, Some(answer)).await
                     }
@@ -101,11 +118,22 @@ impl Call {
             ProtocolEra::Handshake => {
                 let message = approval::mode_message(reason, self.caller.agent.as_deref());
                 let reply = self.show_form(message).await?;
-                match reply.outcome.into_decision(&reply.by) {
+                match reply.outcome.clone().into_decision(&reply.by) {
                     Some(decision) => self.set_mode(workspace, decision).await,
-                    None => Ok(self.respond(&answer)),
+                    None => Ok(self.respond_undecided(answer, &reply)),
                 }
             }
+        }
+    }
+
+    /// The answer to a call that still waits after its form was shown, and why if nobody can have read the form.
+    fn respond_undecided(&self, mut answer: Answer, verdict: &FormVerdict) -> CallToolResponse {
+        match verdict.note() {
+            Some(note) => {
+                answer.report.warnings.push(note);
+                self.respond_with_report(answer.report)
+            }
+            None => self.respond(&answer),
         }
     }
 
@@ -138,12 +166,16 @@ impl Call {
             }
             (Subject::Mode { reason }, None) => self.request_mode_approval(reason),
             (Subject::Mode { .. }, Some(filled)) => {
-                match filled.outcome.into_decision(&filled.by) {
+                match filled.outcome.clone().into_decision(&filled.by) {
                     Some(decision) => self.set_mode(workspace, decision).await,
                     // The answer says how else the user can allow it.
                     None => {
                         let approver = CallApprover::undecided(self.caller.cancelled.clone());
-                        self.run_and_respond(workspace, approver).await
+                        let result = self.run_engine(workspace, self.plan(workspace), approver).await;
+                        Ok(match result {
+                            Ok(result) => self.respond_undecided(result.answer, &filled),
+                            Err(report) => self.respond_with_report(*report),
+                        })
                     }
                 }
             }
@@ -206,7 +238,7 @@ impl Call {
             }
         };
         let mut outcome = read_form(&result, self.answer_time(after));
-        if wants_to_explain(&result) {
+        if matches!(outcome, ApprovalOutcome::Rejected { .. }) && wants_to_explain(&result) {
             let form = reason_form().map_err(internal_error)?;
             // The decision stands if this form is not answered.
             let reason = match self.wait_for_form(form, std::future::pending()).await {
@@ -251,14 +283,9 @@ impl Call {
         FormAnswer::Missing(outcome)
     }
 
-    /// The verdict of a form that was answered. An approval may be as fast as the host makes it, but the journal says so.
+    /// The verdict of a form that was answered.
     fn verdict(&self, outcome: ApprovalOutcome, after: Duration) -> FormVerdict {
-        let mut by = self.caller.approver_name(Some(after));
-        let is_fast = after < self.server.options.min_decline_time;
-        if is_fast && matches!(outcome, ApprovalOutcome::Approved) {
-            by.push_str(", faster than a person");
-        }
-        FormVerdict { outcome, by }
+        FormVerdict { outcome, by: self.caller.approver_name(Some(after)) }
     }
 
     /// The verdict of a form that was not answered.
@@ -267,7 +294,7 @@ impl Call {
     }
 
     fn answer_time(&self, after: Duration) -> AnswerTime {
-        AnswerTime { after, min_decline_time: self.server.options.min_decline_time }
+        AnswerTime { after, min_answer_time: self.server.options.min_answer_time }
     }
 
     /// Tells the client that a form is no longer needed, without waiting: a client that does not read must not hold up the
@@ -318,8 +345,8 @@ impl Call {
         verdict: FormVerdict,
         pending: Option<Answer>,
     ) -> Response {
+        let note = verdict.note();
         let FormVerdict { outcome, by: approver } = verdict;
-        let note = (outcome == ApprovalOutcome::Unattended).then(|| approval::unattended_note(&approver));
         let engine = workspace.clone();
         let (cancelled, closing) = (self.caller.cancelled.clone(), self.server.closing.clone());
         let settle = move || {

@@ -43,7 +43,7 @@ impl Call {
     }
 
     /// What the caller is told about a proposal; `None` if nobody is there to decide, or not in time.
-    async fn decision_in_review(
+    pub(super) async fn decision_in_review(
         &self,
         workspace: &Arc<Workspace>,
         id: ProposalId,

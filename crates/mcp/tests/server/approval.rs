@@ -31,9 +31,9 @@ fn settled(project: &TestProject, id: u64) -> Option<ProposalDecision> {
     project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").decision
 }
 
-/// A server that takes every decline for a person's: the simulated user is fast.
-fn attended(options: Options) -> Options {
-    Options { min_decline_time: Duration::ZERO, ..options }
+/// A server that takes the simulated user, who is fast, for a program.
+fn unattended(options: Options) -> Options {
+    Options { min_answer_time: Options::default().min_answer_time, ..options }
 }
 
 /// What an answer about a waiting change must say, and what it must not.
@@ -43,24 +43,74 @@ fn check_pending(answer: &str) {
     assert!(!answer.contains("slipstitch review"), "nothing that an agent could run itself: {answer}");
 }
 
-// Codex `exec` and Copilot `-p` do this: nobody has seen the form.
+/// What a client answers that fills in its own form: Codex `exec` and Copilot `-p` decline, an agent with a client of its own approves.
+fn answers_by_program() -> [Value; 4] {
+    let chosen = |decision: &str| json!({"action": "accept", "content": {"decision": decision}});
+    [json!({"action": "decline"}), approve(), chosen("reject"), chosen("reject and say why")]
+}
+
 #[tokio::test]
-async fn a_decline_that_nobody_made_leaves_the_change_waiting() {
+async fn an_answer_that_nobody_gave_leaves_the_change_waiting() {
     for era in ERAS {
-        let (project, client) = connect(era).await;
-        client.answer_next_form(json!({"action": "decline"}));
-        let pending = client.call("propose_file_edit", proposal()).await;
-        assert_eq!((is_error(&pending), reported(&pending, "code")), (false, &json!("pending_review")));
-        check_pending(text(&pending));
-        let note = "test-client 1.0 (form, after 0.";
-        assert!(
-            text(&pending).contains(note) && text(&pending).contains("nobody has decided"),
-            "{}",
-            text(&pending)
-        );
-        assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None));
-        assert!(accept_as_ada(&project, ProposalId(1)).status().is_success());
+        for answer in answers_by_program() {
+            let project = TestProject::with_files(&[("a.txt", OLD)]);
+            let options = unattended(project.options("agent-q"));
+            let client = Client::connect(options, TestUser::default(), era).await;
+            client.answer_next_form(answer.clone());
+            let pending = client.call("propose_file_edit", proposal()).await;
+            assert_eq!(
+                (is_error(&pending), reported(&pending, "code")),
+                (false, &json!("pending_review")),
+                "{era:?} {answer}"
+            );
+            check_pending(text(&pending));
+            let note = "test-client 1.0 (form, after 0.";
+            assert!(
+                text(&pending).contains(note) && text(&pending).contains("nobody has decided"),
+                "{}",
+                text(&pending)
+            );
+            assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None), "{era:?} {answer}");
+            assert!(accept_as_ada(&project, ProposalId(1)).status().is_success());
+        }
     }
+}
+
+#[tokio::test]
+async fn write_access_that_nobody_granted_is_not_given() {
+    for era in ERAS {
+        for answer in answers_by_program() {
+            let project = TestProject::with_files(&[("a.txt", OLD)]);
+            let options = Options { mode: Mode::Restricted, ..unattended(project.options("phoenix")) };
+            let client = Client::connect(options, TestUser::default(), era).await;
+            client.answer_next_form(answer.clone());
+            let pending = client.call("request_mode_upgrade", json!({"reason": "x"})).await;
+            assert!(text(&pending).contains("nobody has decided"), "{era:?} {answer}: {}", text(&pending));
+            let patch = json!({"path": "a.txt", "patches": [{"operation": "append_eof", "newText": "x"}]});
+            let refused = client.call("patch", patch).await;
+            assert!(is_error(&refused), "{era:?} {answer}: {}", text(&refused));
+            assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None), "{era:?} {answer}");
+        }
+    }
+}
+
+/// A host without anybody at its screen declines at once, but the review page may be open.
+#[tokio::test]
+async fn after_a_form_that_nobody_saw_the_call_waits_for_an_open_review() {
+    let project = TestProject::with_files(&[("a.txt", OLD)]);
+    let reviewer = project.workspace("x");
+    let _present = reviewer.attend_review().unwrap();
+    let options = unattended(project.options("agent-q"));
+    let client = Client::connect(options, TestUser::default(), Era::Handshake).await;
+    client.answer_next_form(json!({"action": "decline"}));
+    let deciding = async {
+        // The form is gone; the call goes on waiting.
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        until_awaited(&project, ProposalId(1)).await;
+        assert!(accept_as_ada(&project, ProposalId(1)).is_success());
+    };
+    let (answer, ()) = tokio::join!(client.call("propose_file_edit", proposal()), deciding);
+    assert_eq!((reported(&answer, "change"), project.read("a.txt")), (&json!("c1"), NEW.into()));
 }
 
 #[tokio::test]
@@ -123,9 +173,7 @@ async fn an_approved_change_is_applied() {
         let change = project.workspace("x").log(&Default::default()).unwrap().remove(0);
         let by = &change.approval;
         assert!(by.starts_with("test-client 1.0 (form, after ") && !by.contains("user"), "{by}");
-        let seconds = by.split("after ").nth(1).and_then(|rest| rest.split(" s").next()).unwrap();
-        let is_fast = seconds.parse::<f64>().unwrap() < 1.0;
-        assert_eq!(by.ends_with(" s), faster than a person"), is_fast, "{by}");
+        assert!(by.ends_with(" s)"), "{by}");
         assert!(matches!(settled(&project, 1), Some(ProposalDecision::Accepted { .. })), "{era:?}");
     }
 }
@@ -183,7 +231,7 @@ async fn a_rejected_change_is_not_applied_and_the_reason_is_passed_on() {
             json!({"action": "decline"}),
         ] {
             let project = TestProject::with_files(&[("a.txt", OLD)]);
-            let options = attended(project.options("agent-q"));
+            let options = project.options("agent-q");
             let client = Client::connect(options, TestUser::default(), era).await;
             client.answer_next_form(answer.clone());
             let rejected = client.call("propose_file_edit", proposal()).await;
@@ -413,7 +461,7 @@ async fn a_call_that_needs_approval_is_counted_once_with_its_outcome() {
                 ("phoenix", "request_mode_upgrade", json!({"reason": "x"})),
             ] {
                 let project = TestProject::with_files(&[("a.txt", OLD)]);
-                let mut options = attended(project.options(dialect));
+                let mut options = project.options(dialect);
                 if dialect == "phoenix" {
                     options.mode = Mode::Restricted;
                 }
@@ -500,6 +548,22 @@ async fn with_a_passphrase_no_form_is_shown_and_nothing_is_decided() {
     assert!(workspace.reviewer("Ada", None).is_err() && workspace.reviewer("Ada", Some("open")).is_err());
     let ada = workspace.reviewer("Ada", Some("open sesame")).unwrap();
     assert!(workspace.accept(ProposalId(1), &ada).is_success());
+}
+
+/// An agent can start a client of its own and fill in its forms.
+#[tokio::test]
+async fn forms_can_be_switched_off() {
+    for era in ERAS {
+        let project = TestProject::with_files(&[("a.txt", OLD)]);
+        let mut options = project.options("agent-q");
+        options.overrides.config = Some(project.write_config("[review]\nforms = false\n"));
+        let mut client = Client::connect(options, TestUser::default(), era).await;
+        client.answer_next_form(approve());
+        let pending = client.call("propose_file_edit", proposal()).await;
+        check_pending(text(&pending));
+        assert_eq!((project.read("a.txt"), settled(&project, 1)), (OLD.into(), None), "{era:?}");
+        assert!(client.events.try_recv().is_err(), "no form was shown");
+    }
 }
 
 #[tokio::test]

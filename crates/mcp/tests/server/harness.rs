@@ -86,6 +86,8 @@ impl TestProject {
                 fsync: Some(Fsync::Off),
                 ..Overrides::default()
             },
+            // The simulated user answers at once.
+            min_answer_time: Duration::ZERO,
             ..Options::default()
         }
         .with_root(self.root())

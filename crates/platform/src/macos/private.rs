@@ -12,3 +12,8 @@ pub fn state_folder() -> Option<PathBuf> {
 pub fn config_folder() -> Option<PathBuf> {
     state_folder()
 }
+
+/// The folder for settings in the home folder of the account, whatever the environment says.
+pub fn account_config_folder() -> Option<PathBuf> {
+    Some(crate::unix::process::account_home()?.join("Library/Application Support"))
+}

@@ -76,3 +76,9 @@ pub fn state_folder() -> Option<PathBuf> {
 pub fn config_folder() -> Option<PathBuf> {
     Some(etcetera::base_strategy::Xdg::new().ok()?.config_dir())
 }
+
+/// The folder for settings in the home folder of the account, whatever the environment says.
+#[cfg(not(target_os = "macos"))]
+pub fn account_config_folder() -> Option<PathBuf> {
+    Some(super::process::account_home()?.join(".config"))
+}

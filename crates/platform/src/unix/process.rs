@@ -1,4 +1,5 @@
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -53,11 +54,36 @@ pub fn user_name() -> Option<String> {
     })
 }
 
-/// The name of a user in a list of accounts, which has a line `name:password:number:…` for each.
-fn name_in(accounts: &str, user: u32) -> Option<String> {
+/// The home folder of the account that this process runs as, whatever the environment says; `None` if the system knows none.
+pub fn account_home() -> Option<PathBuf> {
+    let user = user();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    home_in(&accounts, user).or_else(|| {
+        // Accounts of a directory service are not in the file: `getent` prints such a line on Linux, `id` on macOS.
+        let number = user.to_string();
+        let commands: [(&str, &[&str]); 2] =
+            [("/usr/bin/getent", &["passwd", &number]), ("/usr/bin/id", &["-P"])];
+        commands.into_iter().find_map(|(program, arguments)| {
+            let asked = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+            home_in(&String::from_utf8(asked.stdout).ok()?, user)
+        })
+    })
+}
+
+/// The line of a user in a list of accounts, which has a line `name:password:number:…` for each.
+fn account_in(accounts: &str, user: u32) -> Option<&str> {
     let number = user.to_string();
-    let found = accounts.lines().find(|line| line.split(':').nth(2) == Some(number.as_str()))?;
-    found.split(':').next().filter(|name| !name.is_empty()).map(str::to_owned)
+    accounts.lines().find(|line| line.split(':').nth(2) == Some(number.as_str()))
+}
+
+fn name_in(accounts: &str, user: u32) -> Option<String> {
+    account_in(accounts, user)?.split(':').next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// The home folder is the last field but one, however many there are before it.
+fn home_in(accounts: &str, user: u32) -> Option<PathBuf> {
+    let home = account_in(accounts, user)?.rsplit(':').nth(1).filter(|home| home.starts_with('/'))?;
+    Some(PathBuf::from(home))
 }
 
 /// Whether this process may do everything.
@@ -101,5 +127,9 @@ mod tests {
         assert_eq!(name_in(accounts, 0).as_deref(), Some("root"));
         assert_eq!(name_in(accounts, 7), None);
         assert_eq!(name_in(accounts, 100), None);
+        assert_eq!(home_in(accounts, 1000), Some("/home/ada".into()));
+        assert_eq!((home_in(accounts, 7), home_in(accounts, 100)), (None, None));
+        let macos = "ada:********:501:20::0:0:Ada L:/Users/ada:/bin/zsh\n";
+        assert_eq!(home_in(macos, 501), Some("/Users/ada".into()));
     }
 }

@@ -95,3 +95,8 @@ pub fn state_folder() -> Option<PathBuf> {
 pub fn config_folder() -> Option<PathBuf> {
     Some(Windows::new().ok()?.config_dir())
 }
+
+/// The folder for settings of the account. The system is not asked past the environment here.
+pub fn account_config_folder() -> Option<PathBuf> {
+    config_folder()
+}

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::visible;
 use crate::diff_view::{HunkView, Line, Row};
 
 /// A hunk's rows.
@@ -15,51 +14,30 @@ pub(super) fn rows(view: &HunkView) -> Markup {
 }
 
 fn diff_row(row: &Row) -> Markup {
-    let only_spaces = row.is_changed && differs_in_spaces(row);
     html! {
         @if row.is_changed {
-            div.row.d.gap[row.old.is_none()] { (cell(row.old.as_ref(), "−", only_spaces)) }
-            div.row.a.gap[row.new.is_none()] { (cell(row.new.as_ref(), "+", only_spaces)) }
+            div.row.d.gap[row.old.is_none()] { (cell(row, row.old.as_ref(), "−")) }
+            div.row.a.gap[row.new.is_none()] { (cell(row, row.new.as_ref(), "+")) }
         } @else {
-            div.row.left { (cell(row.old.as_ref(), " ", false)) }
-            div.row.right { (cell(row.new.as_ref(), " ", false)) }
+            div.row.left { (cell(row, row.old.as_ref(), " ")) }
+            div.row.right { (cell(row, row.new.as_ref(), " ")) }
         }
     }
 }
 
-fn cell(line: Option<&Line>, sign: &str, show_spaces: bool) -> Markup {
+fn cell(row: &Row, line: Option<&Line>, sign: &str) -> Markup {
     html! {
         @if let Some(line) = line {
             i { (line.number) }
             span.sign aria-label=[(sign == "−").then_some("removed").or((sign == "+").then_some("added"))] { (sign) }
             code {
-                @for part in &line.parts {
-                    @let text = if show_spaces && part.is_changed { show_blanks(&part.text) } else { visible_text(&part.text) };
+                @for (text, part) in row.shown_parts(line) {
                     @if part.is_changed { em class=[part.class.map(|class| class.name())] { (text) } }
                     @else if let Some(class) = part.class { span class=(class.name()) { (text) } }
                     @else { (text) }
                 }
-                @if line.lacks_newline { span.mark { " no newline at the end" } }
+                @if let Some(note) = row.end_note(line) { " " span.mark { (note) } }
             }
         } @else { i {} span.sign {} code {} }
     }
-}
-
-/// Tabs stay; other characters that a reader cannot see are escaped.
-fn visible_text(text: &str) -> String {
-    text.split('\t').map(visible).collect::<Vec<_>>().join("\t")
-}
-
-fn show_blanks(text: &str) -> String {
-    visible_text(text).replace('\t', "→\t").replace(' ', "·")
-}
-
-/// Whether two lines differ in whitespace alone, which nobody sees otherwise.
-fn differs_in_spaces(row: &Row) -> bool {
-    let text = |line: &Option<Line>| -> Option<String> {
-        let line = line.as_ref()?;
-        let text = line.parts.iter().flat_map(|part| part.text.chars());
-        Some(text.filter(|c| !c.is_whitespace()).collect())
-    };
-    row.old.is_some() && text(&row.old) == text(&row.new)
 }

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 use slipstitch::Workspace;
-use slipstitch::core::change::Rung;
 use slipstitch::core::plan::{ChangeId, Direction, Run};
 use slipstitch::core::ports::journal::{ChangeKind, ChangeState, Entry, FileSummary, Filter, Summary};
 use slipstitch::core::report::{ConflictReport, Report};
@@ -11,10 +10,12 @@ use super::layout::{Tab, page};
 use super::{Filters, diff, local_time, visible, who};
 use crate::diff_view::{HunkView, split_files, split_hunks};
 use crate::revert::run_undo;
-use crate::summary::ago;
+use crate::summary::{ago, how_found};
 
 /// How many changes are listed.
 const MAX_LISTED: usize = 200;
+/// How many changes are searched.
+const MAX_SEARCHED: usize = 10_000;
 /// How much of a diff is drawn, in bytes.
 const MAX_DIFF: usize = 400_000;
 
@@ -32,7 +33,8 @@ pub(crate) fn history_page(
         until,
         session: named(&filters.session),
         agent: named(&filters.agent),
-        limit: Some(MAX_LISTED),
+        // What the journal cannot select is looked for among more changes than are listed.
+        limit: Some(if filters.q.is_empty() && filters.file.is_empty() { MAX_LISTED } else { MAX_SEARCHED }),
         ..Filter::default()
     };
     let changes = workspace.log(&filter).unwrap_or_default();
@@ -40,12 +42,13 @@ pub(crate) fn history_page(
         let paths = change.files.iter().filter_map(path_of);
         filters.allow(change.at, &change.origin, change.description.as_deref(), paths)
     };
-    let shown: Vec<&Summary> = changes.iter().filter(is_shown).collect();
+    let shown: Vec<&Summary> = changes.iter().filter(is_shown).take(MAX_LISTED).collect();
     let chosen_id = chosen.or_else(|| shown.first().map(|change| change.id));
     let list = html! {
         (filters.form("/history"))
         h2 { "History" }
         @for change in &shown { (item(change, chosen_id, &filters.query())) }
+        @if shown.len() == MAX_LISTED { p.empty { "Search or filter to find older changes." } }
         @if shown.is_empty() { p.empty { @if filters.is_empty() { "No changes recorded here." } @else { "Nothing matches." } } }
     };
     let entry = chosen_id.and_then(|id| workspace.change(id).ok().flatten());
@@ -86,16 +89,6 @@ fn title_of(change: &Summary) -> String {
         (ChangeKind::Redo(of), _) => format!("Redo of {of}"),
         (ChangeKind::Edit, Some(description)) => visible(description),
         (ChangeKind::Edit, None) => files(),
-    }
-}
-
-/// How the place was found, if not simply by exact text.
-fn how_found(change: &Summary) -> Option<&'static str> {
-    match change.files.iter().filter_map(|file| file.rung).max()? {
-        Rung::Stated | Rung::Exact => None,
-        Rung::Evidence => Some("carried over"),
-        Rung::Chosen => Some("chosen"),
-        _ => Some("recovered"),
     }
 }
 

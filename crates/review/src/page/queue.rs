@@ -14,7 +14,7 @@ use crate::diff_view::{HunkView, file_notes};
 use crate::revert;
 use crate::summary::{
     ago, ago_in_words, answer_to_agent, author_of, count_lines, shorten_item, state_of, tags_of, title_of,
-    undo_note,
+    undo_note, unseen_note,
 };
 use crate::whole_file::FileBefore;
 
@@ -196,6 +196,7 @@ fn proposal_content(
             (who(&proposal.origin)) " · proposed " (ago_in_words(found.at))
             @if is_pending { " · waits because " b { (visible(&proposal.reason)) } }
         }
+        @if let Some(note) = unseen_note(proposal) { div.note.bad { b { "Not everything is shown. " } (note) } }
         @if let Some(note) = undo_note(proposal).filter(|_| is_pending) { div.note { b { "Can't be undone later. " } (note) } }
         @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
         @match &found.decision {
@@ -223,7 +224,7 @@ fn decision_bar(is_awaited: bool, has_hunks: bool) -> Markup {
             button name="action" value="accept" { "Accept all " kbd { "A" } }
             button name="action" value="reject" { "Reject all " kbd { "R" } }
             span #tally.sp aria-live="polite" {}
-            @if is_awaited { span.waiting { "The agent is waiting for this answer" } }
+            @if is_awaited { span.waiting { "The agent is waiting" } }
             button #show-help type="button" aria-label="Keys" { kbd { "?" } }
         }
     }
@@ -398,6 +399,7 @@ fn edit_field(number: usize, view: Option<&HunkView>) -> Markup {
     let text = view.map_or("", |view| view.editable.as_str());
     html! {
         textarea id={ "text-" (number) } name=[view.map(|_| format!("text-{number}"))] spellcheck="false"
+            placeholder="Nothing: these lines are removed"
             rows=(text.lines().count().clamp(2, 24)) { "\n" (text) }
     }
 }

@@ -6,13 +6,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 use slipstitch::core::ports::journal::{ChangeKind, StoredProposal, Summary};
 use slipstitch::core::text::display::escape_controls;
-use slipstitch::stats::{CallFilter, Tally};
 
 use super::lines::{Canvas, Lines};
 use super::model::{Model, Prompt, Tab};
+use super::statistics;
 use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of, wrap_words};
-use crate::summary::{ago, author_of, count_lines, tags_of, title_of};
+use crate::statistics::{CallsShown, Statistics};
+use crate::summary::{ago, author_of, count_lines, how_found, tags_of, title_of};
 
 /// How many lines of the screen a message leaves for the rest.
 const MIN_BODY_LINES: usize = 8;
@@ -26,7 +27,7 @@ const HELP: &[(&str, &str)] = &[
     ("c", "reject the hunk with a reason for the agent"),
     ("⏎", "send the decision"),
     ("A R", "accept, reject everything at once"),
-    ("m", "mark the proposal; A and R then decide all marked ones"),
+    ("m", "mark; A and R then decide all marked proposals"),
     ("u", "undo or redo the change (history)"),
     ("x w", "unified or side by side; the whole file"),
     ("↑ ↓ PgUp PgDn", "scroll"),
@@ -42,10 +43,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors)
     let [top, body, status, keys] = Layout::vertical(rows).areas(frame.area());
     frame.render_widget(Paragraph::new(header(model, colors, top.width)), top);
     if model.tab == Tab::Statistics {
-        draw_statistics(frame, model, colors, body);
+        let workspace = model.workspace;
+        let numbers =
+            model.statistics.get_or_insert_with(|| Statistics::read(workspace, &CallsShown::default()));
+        statistics::draw(frame, numbers, colors, body);
     } else {
         // The list takes what it needs to be read; the diff gets the rest.
-        let list_width = if body.width >= 140 { 40 } else { (body.width * 2 / 5).clamp(20, 30) };
+        let list_width = if body.width >= 140 { 40 } else { (body.width * 2 / 5).clamp(20, 32) };
         let columns = [Constraint::Length(list_width), Constraint::Length(1), Constraint::Min(1)];
         let [list, line, content] = Layout::horizontal(columns).areas(body);
         draw_list(frame, model, colors, list);
@@ -113,7 +117,7 @@ fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static>
         None => (String::new(), Role::Plain),
     };
     let waits = model.proposal.as_ref().is_some_and(|open| open.is_awaited) && model.tab == Tab::Review;
-    let note = if waits && text.is_empty() { " The agent is waiting for this answer" } else { "" };
+    let note = if waits && text.is_empty() { " The agent is waiting" } else { "" };
     // The end of what is typed matters more than its beginning.
     let text = match width_of(&text) > width && model.prompt.is_some() {
         true => text.chars().skip(width_of(&text) - width).collect(),
@@ -210,8 +214,19 @@ fn change_item(change: &Summary, is_selected: bool, colors: Colors, width: usize
         change.id,
         escape_controls(change.origin.agent.as_deref().unwrap_or(&change.origin.session))
     );
-    if change.undone_by.is_some() {
-        below.push_str("  undone");
+    // What is worth knowing first: the path is often cut at the end.
+    let state = change.undone_by.map(|_| "undone");
+    for word in state.into_iter().chain(how_found(change)) {
+        below.push_str(&format!("  {word}"));
+    }
+    if change.description.is_some() {
+        let path =
+            change.files.first().and_then(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
+        let more = change.files.len().saturating_sub(1);
+        below.push_str(&path.map_or(String::new(), |path| format!("  {}", escape_controls(path.as_str()))));
+        if more > 0 {
+            below.push_str(&format!(" +{more}"));
+        }
     }
     item(&change_title(change), &ago(change.at), &below, is_selected, colors, width)
 }
@@ -282,37 +297,6 @@ fn paragraph(text: &str, role: Role, canvas: Canvas) -> Vec<Line<'static>> {
 fn message(title: &str, text: &str, canvas: Canvas) -> Lines {
     let lines = [paragraph(title, Role::Strong, canvas), paragraph(text, Role::Soft, canvas)].concat();
     Lines { lines, hunks: Vec::new() }
-}
-
-fn draw_statistics(frame: &mut Frame<'_>, model: &Model<'_>, colors: Colors, area: Rect) {
-    let groups = model.workspace.stats(&CallFilter::default()).unwrap_or_default();
-    let mut total = Tally::default();
-    groups.iter().for_each(|group| total.merge(&group.tally));
-    let plain = |text: String| Line::from(text);
-    let mut lines = vec![Line::styled(" How tool calls ended", colors.style(Role::Strong)), Line::default()];
-    let outcomes = [
-        ("applied", total.applied),
-        ("of these recovered", total.recovered),
-        ("refused", total.refused),
-        ("invalid", total.invalid),
-        ("failed", total.failed),
-    ];
-    let most = outcomes.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-    let room = u64::from(area.width.saturating_sub(34).min(60));
-    for (name, count) in outcomes {
-        let bar = "█".repeat(usize::try_from(count * room / most).unwrap_or(0));
-        lines.push(plain(format!(" {name:>20} {count:>7}  {bar}")));
-    }
-    lines.extend([Line::default(), Line::styled(" Why calls were not applied", colors.style(Role::Strong))]);
-    for cause in total.causes.iter().take(8) {
-        lines.push(plain(format!(" {:>20} {:>7}", escape_controls(&cause.what), cause.count)));
-    }
-    if total.calls == 0 {
-        lines = vec![plain(
-            " No calls recorded here. Calls that agents make through the MCP server are counted.".into(),
-        )];
-    }
-    frame.render_widget(Paragraph::new(lines), area);
 }
 
 fn draw_help(frame: &mut Frame<'_>, colors: Colors) {

@@ -99,6 +99,7 @@ fn scroll_or_switch(model: &mut Model<'_>, code: KeyCode) {
     };
     if tab != model.tab {
         model.tab = tab;
+        model.statistics = None;
         model.scroll = 0;
     }
     match code {

@@ -9,7 +9,7 @@ use super::theme::{Colors, Role};
 use super::whole_file::WholeFile;
 use super::wrap::{shorten, width_of, wrap, wrap_words};
 use crate::diff_view::{self, HunkView, Row};
-use crate::diff_view::{describe_lines, file_notes};
+use crate::diff_view::{describe_lines, escape_but_tabs, file_notes};
 use crate::line_part::Part;
 use crate::summary::{ago, author_of, title_of};
 
@@ -114,7 +114,7 @@ impl Canvas {
             Choice::Edit(text) => {
                 let mut lines: Vec<Line<'static>> = self.text("instead, you write:", Role::Warning).collect();
                 for line in text.lines() {
-                    let parts = [(format!("  {}", escape_line(line)), self.colors.style(Role::Plain))];
+                    let parts = [(format!("  {}", escape_but_tabs(line)), self.colors.style(Role::Plain))];
                     lines.extend(wrap(&parts, self.width).into_iter().map(Line::from));
                 }
                 lines
@@ -172,11 +172,10 @@ impl Canvas {
         for group in rows.chunk_by(|one, other| one.is_changed && other.is_changed) {
             let is_changed = group.iter().any(|row| row.is_changed);
             if is_changed {
-                for line in group.iter().filter_map(|row| row.old.as_ref()) {
+                for (row, line) in group.iter().filter_map(|row| Some((row, row.old.as_ref()?))) {
                     let numbers = [Some(line.number), None];
-                    lines.extend(
-                        self.cell(line, &numbers, Side::Removed, self.width).into_iter().map(Line::from),
-                    );
+                    let cell = self.cell(row, line, &numbers, Side::Removed, self.width);
+                    lines.extend(cell.into_iter().map(Line::from));
                 }
             }
             for row in group {
@@ -186,7 +185,7 @@ impl Canvas {
                     (false, old) => (Side::Context, old.as_ref().map(|old| old.number)),
                 };
                 let numbers = [old, Some(line.number)];
-                lines.extend(self.cell(line, &numbers, side, self.width).into_iter().map(Line::from));
+                lines.extend(self.cell(row, line, &numbers, side, self.width).into_iter().map(Line::from));
             }
         }
         lines
@@ -199,7 +198,7 @@ impl Canvas {
             false => (Side::Context, Side::Context),
         };
         let side = |line: &Option<diff_view::Line>, side: Side| {
-            line.as_ref().map_or(Vec::new(), |line| self.cell(line, &[Some(line.number)], side, half))
+            line.as_ref().map_or(Vec::new(), |line| self.cell(row, line, &[Some(line.number)], side, half))
         };
         let (mut left, mut right) = (side(&row.old, old).into_iter(), side(&row.new, new).into_iter());
         let mut lines = Vec::new();
@@ -220,6 +219,7 @@ impl Canvas {
     /// One line of a file with its numbers and sign, wrapped. Unified diffs have the old and the new number.
     fn cell(
         &self,
+        row: &Row,
         line: &diff_view::Line,
         numbers: &[Option<usize>],
         side: Side,
@@ -230,10 +230,13 @@ impl Canvas {
             Side::Added => ("+", Role::Added),
             Side::Removed => ("-", Role::Removed),
         };
-        let mut parts: Vec<(String, Style)> =
-            line.parts.iter().map(|part| (escape_line(&part.text), self.part_style(part, role))).collect();
-        if line.lacks_newline {
-            parts.push((" (no newline at the end)".into(), self.colors.style(Role::Soft)));
+        let mut parts: Vec<(String, Style)> = row
+            .shown_parts(line)
+            .into_iter()
+            .map(|(text, part)| (text, self.part_style(part, role)))
+            .collect();
+        if let Some(note) = row.end_note(line) {
+            parts.push((format!(" ({note})"), self.colors.style(Role::Soft)));
         }
         let blank = " ".repeat(NUMBER);
         let number = |number: &Option<usize>| number.map_or(blank.clone(), |number| format!("{number:>4} "));
@@ -272,9 +275,4 @@ enum Side {
 fn first_line(row: &Row) -> String {
     let line = row.new.as_ref().or(row.old.as_ref());
     line.map_or(String::new(), |line| format!("from line {}", line.number))
-}
-
-/// Tabs stay; other characters that a reader cannot see are escaped.
-fn escape_line(text: &str) -> String {
-    text.split('\t').map(escape_controls).collect::<Vec<_>>().join("\t")
 }

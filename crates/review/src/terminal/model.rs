@@ -11,11 +11,14 @@ use slipstitch::{Reviewer, Workspace};
 
 use super::whole_file::WholeFile;
 use crate::diff_view::{HunkView, split_files, split_hunks};
+use crate::statistics::Statistics;
 use crate::summary::{notes_about, shorten_item};
 use crate::whole_file::FileBefore;
 
 /// How many changes the history lists.
 const MAX_CHANGES: usize = 500;
+/// How many changes are searched.
+const MAX_SEARCHED: usize = 10_000;
 
 /// The width of the diff from which it is side by side unless somebody chooses.
 const MIN_SPLIT: u16 = 110;
@@ -100,6 +103,8 @@ pub(super) struct Model<'a> {
     pub(super) history: Vec<Summary>,
     pub(super) history_at: usize,
     pub(super) change: Option<OpenChange>,
+    /// Counted when they are looked at: that reads the records of all calls.
+    pub(super) statistics: Option<Statistics>,
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,
     pub(super) is_help_shown: bool,
@@ -138,6 +143,7 @@ impl<'a> Model<'a> {
             history: Vec::new(),
             history_at: 0,
             change: None,
+            statistics: None,
             search: String::new(),
             prompt: None,
             is_help_shown: false,
@@ -166,6 +172,7 @@ impl<'a> Model<'a> {
 
     /// Reads the journal again. What is shown stays, if it is still there.
     pub(super) fn reload(&mut self) {
+        self.statistics = None;
         let shown = self.proposal.as_ref().map(|open| open.found.id);
         let shown_change = self.change.as_ref().map(|open| open.entry.summary.id);
         let pending = self.workspace.proposals().unwrap_or_default();
@@ -179,7 +186,8 @@ impl<'a> Model<'a> {
         let pending_ids: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
         self.marked.retain(|id| pending_ids.contains(id));
         self.queue = pending.into_iter().filter(is_listed).collect();
-        let filter = Filter { limit: Some(MAX_CHANGES), ..Filter::default() };
+        let limit = if self.search.is_empty() { MAX_CHANGES } else { MAX_SEARCHED };
+        let filter = Filter { limit: Some(limit), ..Filter::default() };
         let is_listed = |change: &Summary| {
             let paths =
                 change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
@@ -190,8 +198,14 @@ impl<'a> Model<'a> {
                 paths.map(|path| path.as_str()),
             )
         };
-        self.history =
-            self.workspace.log(&filter).unwrap_or_default().into_iter().filter(is_listed).collect();
+        self.history = self
+            .workspace
+            .log(&filter)
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_listed)
+            .take(MAX_CHANGES)
+            .collect();
         let at = shown.and_then(|id| self.queue.iter().position(|found| found.id == id));
         // A proposal that a search leaves out is still open.
         if let Some(id) = shown.filter(|_| is_decided)

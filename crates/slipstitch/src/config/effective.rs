@@ -25,7 +25,7 @@ impl std::fmt::Display for IgnoredSetting {
         let Self { key, file, requested, in_effect } = self;
         let why = match file == super::ROOT_FILE {
             true => "a project can only tighten settings",
-            false => "without a terminal, only your usual settings file can relax what needs your approval",
+            false => "only your usual settings file can relax what needs your approval",
         };
         write!(f, "`{key} = {requested}` in {file} is ignored: {why}; {in_effect} is in effect")
     }
@@ -68,6 +68,7 @@ impl Config {
         set("undo", "others", self.policy.undo_others.name().into());
         set("review", "unattended", self.review.unattended.into());
         set("review", "passphrase", self.review.passphrase.into());
+        set("review", "forms", self.review.forms.into());
         set("review", "wait_seconds", integer(self.review.wait.as_secs()));
         set("review", "on_pending", list(self.review.on_pending.iter().map(String::as_str)));
         set("review", "notify", self.review.notify.into());

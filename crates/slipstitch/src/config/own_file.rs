@@ -3,16 +3,20 @@
 //! A process chooses its settings file: by `--config`, and by the variables that say where settings are. An agent with a shell could
 //! write a file that lets everything pass, name it, and accept its own proposals in the user's journal. So the first process that
 //! uses a state folder records where the user's settings file is. From then on, another file may ask for more approval than that
-//! one, but not for less, unless a process with a terminal names it.
+//! one, but not for less. Somebody at a terminal may use another file, unless there is a review passphrase: whoever does not know
+//! it could relax what it protects. Only [`trust`] changes the record.
+//!
+//! A state folder with a journal and no record is older than the record, or somebody removed it. The variables of the process that
+//! happens to come first say nothing about the user then, so the folder of the account counts.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use slipstitch_platform::private::owner_only;
+use slipstitch_platform::private::{self, owner_only};
 
 use super::{Config, ConfigError};
-use crate::private_files;
+use crate::{journal, passphrase, private_files};
 
 /// The file in the state folder with the path of the user's settings file.
 pub const RECORD: &str = "settings-file";
@@ -23,8 +27,21 @@ pub enum Relaxing {
     /// Only the one that the state folder has recorded as the user's.
     #[default]
     ByOwnFile,
-    /// Any: the program chose it, or somebody at a terminal did.
+    /// Any, since somebody is at a terminal, but only the user's own if there is a review passphrase.
+    AtTerminal,
+    /// Any: the program chose it.
     ByAny,
+}
+
+/// Records where the user's settings file is. The caller has made sure that a person wants this.
+pub fn trust(state_dir: &Path, file: &Path) -> io::Result<PathBuf> {
+    let file = absolute(file.to_owned());
+    write_record(state_dir, &file).map(|()| file)
+}
+
+/// The settings file that the state folder has recorded as the user's.
+pub fn trusted(state_dir: &Path) -> Option<PathBuf> {
+    read_record(state_dir)
 }
 
 impl Config {
@@ -37,20 +54,19 @@ impl Config {
         relaxing: Relaxing,
     ) -> Result<(), ConfigError> {
         let usual = Self::file(None).map(absolute);
-        let recorded = read_record(state_dir);
-        if let (Some(usual), true) = (&usual, recorded.is_none() || relaxing == Relaxing::ByAny)
-            && recorded.as_ref() != Some(usual)
-        {
-            let _ = write_record(state_dir, usual);
+        let own = find_own_file(state_dir, usual.clone(), relaxing);
+        let given = explicit.map(|path| absolute(path.to_owned())).or(usual);
+        if relaxing == Relaxing::ByAny || given == own {
+            return Ok(());
         }
-        let own = recorded.or(usual);
-        let given = explicit.map(|path| absolute(path.to_owned())).or_else(|| Self::file(None).map(absolute));
-        if relaxing == Relaxing::ByOwnFile && given != own {
-            // A file that is not there relaxes nothing. One that cannot be read may forbid something.
-            let own = own.filter(|path| path.exists()).map(|path| Self::load(Some(&path))).transpose()?;
-            self.hold_to(&own.unwrap_or_default(), given.as_deref())?;
+        // A file that is not there relaxes nothing. One that cannot be read may forbid something.
+        let own = own.filter(|path| path.exists()).map(|path| Self::load(Some(&path))).transpose()?;
+        let own = own.unwrap_or_default();
+        let needs_passphrase = own.review.passphrase || passphrase::is_set(state_dir);
+        match relaxing == Relaxing::AtTerminal && !needs_passphrase {
+            true => Ok(()),
+            false => self.hold_to(&own, given.as_deref()),
         }
-        Ok(())
     }
 
     /// Takes back what relaxes the user's settings about decisions.
@@ -73,12 +89,36 @@ impl Config {
             tools.agent_q.propose_over_lines.min(own_tools.agent_q.propose_over_lines);
         self.review.unattended &= own.review.unattended;
         self.review.passphrase |= own.review.passphrase;
+        self.review.forms &= own.review.forms;
+        // Who may not relax anything may not make the journal forget it either.
+        self.retention = self.retention.clone().or_longer(&own.retention);
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
         if let Some(Ok(requested)) = text.map(|text| text.parse()) {
             self.ignored = self.find_ignored(&requested, &name);
         }
         Ok(())
     }
+}
+
+/// The user's settings file. What is not recorded yet is recorded, if it is known.
+fn find_own_file(state_dir: &Path, usual: Option<PathBuf>, relaxing: Relaxing) -> Option<PathBuf> {
+    if let Some(recorded) = read_record(state_dir) {
+        return Some(recorded);
+    }
+    let is_new = !journal::exists_in(state_dir);
+    let is_chosen = match relaxing {
+        Relaxing::ByAny => true,
+        Relaxing::AtTerminal => !passphrase::is_set(state_dir),
+        Relaxing::ByOwnFile => false,
+    };
+    let own = match is_new || is_chosen {
+        true => usual,
+        false => private::account_config_folder().map(|folder| absolute(folder.join(super::USER_FILE))),
+    };
+    if let Some(own) = &own {
+        let _ = write_record(state_dir, own);
+    }
+    own
 }
 
 fn absolute(path: PathBuf) -> PathBuf {
@@ -133,18 +173,18 @@ mod tests {
             "own.toml",
             "[protected]\npaths = [\"own\"]\n[protected.groups]\neditors = \"allow\"\nci = \"deny\"\n\
              [[rules]]\npaths = \"src/**\"\nverdict = \"ask\"\n[tools.edit]\napproval = \"deny\"\n\
-             [tools.agent-q]\nalways_propose = true\n",
+             [tools.agent-q]\nalways_propose = true\n[review]\nforms = false\n",
         );
         write_record(folder.0.path(), &own).unwrap();
         let given = folder.write(
             "given.toml",
-            "[review]\nunattended = true\n[undo]\nothers = \"allow\"\n[limits]\nmax_file_bytes = 7\n\
+            "[review]\nunattended = true\nforms = true\n[undo]\nothers = \"allow\"\n[limits]\nmax_file_bytes = 7\n\
              [protected]\nrule = \"allow\"\nexcept = [\".git\"]\npaths = [\"given\"]\n\
              [[rules]]\npaths = \"docs/**\"\nverdict = \"deny\"\n",
         );
         let config = folder.load(&given, Relaxing::ByOwnFile);
         let protected = &config.policy.protected;
-        assert!(!config.review.unattended && config.settings.agent_q.always_propose);
+        assert!(!config.review.unattended && !config.review.forms && config.settings.agent_q.always_propose);
         assert_eq!(config.settings.edit.approval, Approval::Deny);
         assert_eq!(config.policy.undo_others, ConsentRule::Ask);
         assert_eq!((protected.rule, protected.rule_for("ci")), (ConsentRule::Ask, ConsentRule::Deny));
@@ -154,12 +194,72 @@ mod tests {
         assert_eq!((config.policy.rules.user.len(), config.policy.rules.added.len()), (1, 1));
         assert_eq!(config.policy.max_file_bytes, 7, "other keys are in effect");
         let ignored: Vec<&str> = config.ignored.iter().map(|found| found.key.as_str()).collect();
-        assert_eq!(ignored, ["protected.rule", "review.unattended", "undo.others"]);
+        assert_eq!(ignored, ["protected.rule", "review.forms", "review.unattended", "undo.others"]);
         let message = config.ignored[0].to_string();
-        assert!(message.contains("given.toml") && message.contains("without a terminal"), "{message}");
-        // Somebody at a terminal may choose another file for once.
-        let chosen = folder.load(&given, Relaxing::ByAny);
-        assert!(chosen.review.unattended && chosen.ignored.is_empty());
+        assert!(message.contains("given.toml") && message.contains("your usual settings file"), "{message}");
+        // Somebody at a terminal may choose another file for once; the record stays.
+        for relaxing in [Relaxing::AtTerminal, Relaxing::ByAny] {
+            let chosen = folder.load(&given, relaxing);
+            assert!(chosen.review.unattended && chosen.ignored.is_empty(), "{relaxing:?}");
+            assert_eq!(trusted(folder.0.path()), Some(own.clone()), "{relaxing:?}");
+        }
+        assert_eq!(trust(folder.0.path(), &given).unwrap(), given);
+        assert!(folder.load(&given, Relaxing::ByOwnFile).review.unattended);
+    }
+
+    /// At a terminal, another file could allow what needs the passphrase.
+    #[test]
+    fn with_a_passphrase_another_file_relaxes_nothing_at_a_terminal_either() {
+        let folder = Folder::new();
+        let given = folder.write("given.toml", "[protected]\nrule = \"allow\"\n");
+        let rule = |folder: &Folder| folder.load(&given, Relaxing::AtTerminal).policy.protected.rule;
+        let own = folder.write("own.toml", "");
+        write_record(folder.0.path(), &own).unwrap();
+        assert_eq!(rule(&folder), ConsentRule::Allow);
+        passphrase::replace(folder.0.path(), Some("correct horse")).unwrap();
+        assert_eq!(rule(&folder), ConsentRule::Ask);
+        // The settings can require one that is not set yet.
+        passphrase::replace(folder.0.path(), None).unwrap();
+        folder.write("own.toml", "[review]\npassphrase = true\n");
+        assert_eq!(rule(&folder), ConsentRule::Ask);
+        assert_eq!(folder.load(&given, Relaxing::ByAny).policy.protected.rule, ConsentRule::Allow);
+    }
+
+    #[test]
+    fn another_file_cannot_shorten_the_journal() {
+        let folder = Folder::new();
+        let own = folder.write("own.toml", "[journal]\nmax_bytes = 1000000\nmax_age_days = 30\n");
+        write_record(folder.0.path(), &own).unwrap();
+        let given = folder.write("given.toml", "[journal]\nmax_bytes = 1\nmax_age_days = 1\n");
+        let retention = folder.load(&given, Relaxing::ByOwnFile).retention;
+        assert_eq!((retention.max_bytes, retention.max_age_days), (1_000_000, Some(30)));
+        let given = folder.write("given.toml", "[journal]\nmax_bytes = 2000000\n");
+        let retention = folder.load(&given, Relaxing::ByOwnFile).retention;
+        assert_eq!((retention.max_bytes, retention.max_age_days), (2_000_000, None), "it may keep more");
+    }
+
+    /// Whoever comes first could name a file of its own.
+    #[test]
+    fn a_journal_without_a_record_belongs_to_the_account() {
+        let usual = || Some(PathBuf::from("/elsewhere/slipstitch/config.toml"));
+        let account = private::account_config_folder().map(|folder| folder.join("slipstitch/config.toml"));
+        let found = |relaxing: Relaxing, has_journal: bool, has_passphrase: bool| {
+            let folder = Folder::new();
+            if has_journal {
+                folder.write("journal.db", "");
+            }
+            if has_passphrase {
+                passphrase::replace(folder.0.path(), Some("correct horse")).unwrap();
+            }
+            let found = find_own_file(folder.0.path(), usual(), relaxing);
+            assert_eq!(trusted(folder.0.path()), found, "it is recorded");
+            found
+        };
+        assert_eq!(found(Relaxing::ByOwnFile, false, false), usual(), "a new folder");
+        assert_eq!(found(Relaxing::ByOwnFile, true, false), account);
+        assert_eq!(found(Relaxing::AtTerminal, true, false), usual());
+        assert_eq!(found(Relaxing::AtTerminal, true, true), account);
+        assert_eq!(found(Relaxing::ByAny, true, true), usual());
     }
 
     #[test]

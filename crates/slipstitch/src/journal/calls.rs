@@ -11,7 +11,7 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
 use super::{DbError, FileOwner, SqliteJournal, now};
-use crate::stats::{Attempt, CallFilter, CallGroup, CallRecord, Tally};
+use crate::stats::{Attempt, CallFilter, CallGroup, CallRecord, CallSelection, ListedCall, Tally};
 
 /// How long statistics wait for another process that writes. They are not worth a longer delay.
 const CALL_BUSY_TIMEOUT: Duration = Duration::from_millis(50);
@@ -115,6 +115,59 @@ impl SqliteJournal {
             Ok(count(transaction, &self.root, filter)?)
         })
     }
+}
+
+impl SqliteJournal {
+    /// The last calls of a selection, newest first.
+    pub fn list_calls(
+        &self,
+        selection: &CallSelection,
+        limit: usize,
+    ) -> Result<Vec<ListedCall>, JournalError> {
+        let _ = self.flush_calls();
+        self.transact("list calls", TransactionBehavior::Deferred, |transaction| {
+            Ok(list(transaction, &self.root, selection, limit)?)
+        })
+    }
+}
+
+fn list(
+    connection: &Connection,
+    root: &str,
+    selection: &CallSelection,
+    limit: usize,
+) -> rusqlite::Result<Vec<ListedCall>> {
+    let (condition, values) = condition(root, &selection.filter);
+    let mut statement = connection.prepare(&format!(
+        "SELECT at, session, agent, dialect, tool, status, code, cause, rung, proposal FROM calls WHERE {condition}
+         ORDER BY id DESC"
+    ))?;
+    let mut rows = statement.query(params_from_iter(&values))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (code, cause, rung): (String, Option<String>, Option<String>) =
+            (row.get(6)?, row.get(7)?, row.get(8)?);
+        let proposal: Option<i64> = row.get(9)?;
+        let call = ListedCall {
+            at: row.get(0)?,
+            session: row.get(1)?,
+            agent: row.get(2)?,
+            dialect: row.get(3)?,
+            tool: row.get(4)?,
+            status: row.get(5)?,
+            cause: None,
+            recovered_from: None,
+            proposal: proposal.map(|id| ProposalId(id.unsigned_abs())),
+        };
+        let call = call.with_outcome(&code, cause.as_deref(), rung.as_deref());
+        if selection.selects(&call) {
+            found.push(call);
+        }
+        if found.len() == limit {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 impl Drop for SqliteJournal {

@@ -41,6 +41,16 @@ pub struct Retention {
     pub max_age_days: Option<u64>,
 }
 
+impl Retention {
+    /// What keeps as much and as long as either of the two.
+    pub(crate) fn or_longer(self, other: &Self) -> Self {
+        Self {
+            max_bytes: self.max_bytes.max(other.max_bytes),
+            max_age_days: self.max_age_days.zip(other.max_age_days).map(|(one, other)| one.max(other)),
+        }
+    }
+}
+
 impl Default for Retention {
     fn default() -> Self {
         Self { max_bytes: 512 << 20, max_age_days: None }

@@ -1,5 +1,6 @@
 //! Proposals: who may decide about them, the decisions, and who is there to make or get one.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipstitch_core::change::FileChange;
@@ -12,6 +13,7 @@ use slipstitch_core::ports::journal::{
 use slipstitch_core::report::Report;
 
 use super::{Workspace, mode_error};
+use crate::config;
 use crate::mode_lock::{ModeGuard, ModeLock};
 use crate::notice;
 use crate::passphrase::{self, PassphraseError};
@@ -52,6 +54,12 @@ impl Workspace {
         self.config.review.passphrase || passphrase::is_set(&self.folder)
     }
 
+    /// Whether agent hosts may ask for decisions in forms of their own. A host reads what is typed into its forms, so not with a
+    /// passphrase.
+    pub fn may_ask_in_forms(&self) -> bool {
+        self.config.review.forms && !self.needs_passphrase()
+    }
+
     /// Whether a passphrase is set.
     pub fn has_passphrase(&self) -> bool {
         passphrase::is_set(&self.folder)
@@ -62,6 +70,11 @@ impl Workspace {
     pub fn set_passphrase(&self, old: Option<&str>, new: Option<&str>) -> Result<(), PassphraseError> {
         passphrase::check(&self.folder, old)?;
         passphrase::replace(&self.folder, new)
+    }
+
+    /// Lets a settings file relax what needs approval, instead of the one that could so far. Returns its absolute path.
+    pub fn trust_settings(&self, file: &Path, _by: &Reviewer) -> std::io::Result<PathBuf> {
+        config::trust(&self.folder, file)
     }
 
     /// Lets calls know, as long as the result exists, that somebody has the review open and may decide soon.

@@ -101,10 +101,13 @@ impl JudgedCall {
                 };
                 Self { verdict, status, reasons: vec![report.message] }
             }
+            status if !report.allowed_by.is_empty() => {
+                Self { verdict: "auto", status, reasons: report.allowed_by }
+            }
             status => Self {
                 verdict: "auto",
                 status,
-                reasons: vec!["no rule and no protected path applies".into()],
+                reasons: vec!["no rule or protected path asks for approval".into()],
             },
         }
     }

@@ -73,8 +73,9 @@ fn a_settings_file_inside_the_root_is_protected_under_every_name() {
 }
 
 #[test]
-fn the_terminal_undoes_an_agents_change_and_a_tool_call_asks() {
+fn a_person_undoes_an_agents_change_and_a_tool_call_asks() {
     let rig = Rig::with("one\n");
+    rig.allow_unattended_review();
     let edit = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
     rig.run(["call", "edit_file", edit, "--session", "agent"]).assert_done();
     let undo = r#"{"change": "c1"}"#;
@@ -83,7 +84,7 @@ fn the_terminal_undoes_an_agents_change_and_a_tool_call_asks() {
     assert!(report["message"].as_str().unwrap().contains("c1 (session `agent`)"), "{report}");
     assert_eq!(rig.get("a.txt"), "two\n");
     rig.run(["review", "reject", "p1"]).assert_done();
-    // The session's own change, and a person at the terminal.
+    // A person, and the session's own change.
     rig.run(["undo", "c1"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
     rig.run(["redo"]).assert_done();
@@ -104,9 +105,20 @@ fn check_tells_a_denied_call_from_an_invalid_one() {
     assert_eq!((invalid.code, invalid.out.lines().next()), (2, Some("invalid")), "{invalid:?}");
     let refused = check(r#"{"path": "a.txt", "old_text": "three", "new_text": "3"}"#);
     assert_eq!((refused.code, refused.out.lines().next()), (1, Some("refused")), "{refused:?}");
+    let edit = r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#;
     rig.write_settings("");
-    assert_eq!(
-        check(r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#).out.lines().next(),
-        Some("auto")
+    assert!(check(edit).out.starts_with("auto\n  no rule or protected path asks for approval\n"));
+    // A rule that allows the change decides too, and it must be the first that fits.
+    rig.write_settings(
+        "[[rules]]\npaths = \"*.md\"\nverdict = \"deny\"\n[[rules]]\npaths = \"*.txt\"\nverdict = \"auto\"\nreason = \"notes\"\n\
+         [[rules]]\nverdict = \"ask\"\n",
     );
+    assert_eq!(check(edit).out, "auto\n  notes (rule 2 in config.toml)\n");
+    rig.put("slipstitch.toml", "[[rules]]\npaths = \"a.txt\"\nverdict = \"auto\"\n");
+    assert_eq!(
+        check(edit).out,
+        "auto\n  notes (rule 2 in config.toml); `a.txt` needs no approval (rule 1 in slipstitch.toml)\n"
+    );
+    rig.put("slipstitch.toml", "[[rules]]\npaths = \"a.txt\"\nverdict = \"ask\"\n");
+    assert_eq!(check(edit).out, "ask\n  `a.txt` needs approval (rule 1 in slipstitch.toml)\n");
 }

@@ -231,6 +231,8 @@ fn uninstall_removes_what_is_ours_and_nothing_else() {
     rig.run(EDIT).assert_done();
     let state = rig.outside().join("state");
     std::fs::write(state.join("mine.txt"), "x").unwrap();
+    rig.run(["uninstall", "--purge", "--yes"]).assert_failed(1, &["only be deleted at a terminal"]);
+    rig.allow_unattended_review();
     rig.run(["uninstall", "--purge"]).assert_failed(1, &["needs confirmation", "--yes"]);
     let dry = rig.run(["uninstall", "--purge", "--dry-run"]);
     assert!(dry.out.contains("Would remove") && state.join("journal.db").exists(), "{dry:?}");
@@ -278,6 +280,7 @@ fn run_with_stdout(
     stdout: impl Into<std::process::Stdio>,
 ) -> (Option<i32>, String) {
     let output = Command::new(assert_cmd::cargo::cargo_bin!("slipstitch"))
+        .env("HOME", rig.outside())
         .env("SLIPSTITCH_STATE_DIR", rig.outside().join("state"))
         .current_dir(rig.root())
         .args(arguments)
@@ -342,6 +345,7 @@ fn other_work_whose_output_cannot_be_written_is_not_reported_as_failed() {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "two"]).assert_done();
     let proposal = r#"{"path": ".github/workflows/ci.yml", "content": "x\n", "mode": "create"}"#;
+    rig.allow_unattended_review();
     for arguments in [
         &["call", "write_file", proposal][..],
         &["call", "--json", "write_file", proposal],

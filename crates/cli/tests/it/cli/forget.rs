@@ -6,6 +6,7 @@ const SECRET: &str = "hunter2-horse-battery";
 
 fn rig_with_secret() -> Rig {
     let rig = Rig::with("one\ntwo\n");
+    rig.allow_unattended_review();
     rig.run(["edit", "a.txt", "--old", "one", "--new", SECRET]).assert_done();
     rig.run(["edit", "a.txt", "--old", SECRET, "--new", "1"]).assert_done();
     rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();

@@ -105,6 +105,7 @@ fn show_prints_a_change_with_its_diff() {
 #[test]
 fn undoes_and_redoes_changes() {
     let rig = rig_with_two_changes();
+    rig.allow_unattended_review();
     let run = rig.run(["undo"]);
     run.assert_done();
     assert!(run.out.contains("-1\n+one\n") && run.err.contains("Undid c1"), "{run:?}");
@@ -124,6 +125,7 @@ fn undoes_and_redoes_changes() {
 #[test]
 fn the_suggested_undo_command_works() {
     let rig = Rig::with("one\n");
+    rig.allow_unattended_review();
     let said = rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).err;
     let suggestion = said.split("undo with: slipstitch ").nth(1).unwrap().trim_end_matches([')', '\n']);
     let said = rig.run(["--session", "other"].into_iter().chain(suggestion.split(' ')));
@@ -164,6 +166,7 @@ fn undo_keeps_later_changes_elsewhere() {
 #[test]
 fn undoes_and_redoes_a_whole_session() {
     let rig = Rig::with("one\ntwo\n");
+    rig.allow_unattended_review();
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.run(["--session", "agent", "write", "b.txt", "--content", "b\n"]).assert_done();
     rig.run(["edit", "a.txt", "--old", "two", "--new", "2"]).assert_done();
@@ -188,6 +191,7 @@ fn undoes_and_redoes_a_whole_session() {
 #[test]
 fn an_agent_selects_whose_changes_are_undone() {
     let rig = Rig::with("one\ntwo\nthree\n");
+    rig.allow_unattended_review();
     let edit = |agent: &str, old: &str, new: &str| {
         rig.run(["--agent", agent, "--session", agent, "edit", "a.txt", "--old", old, "--new", new])
             .assert_done();
@@ -273,6 +277,8 @@ fn gc_drops_old_changes_and_reports_them() {
     assert!(run.out.contains("within its limits"), "{run:?}");
     std::fs::write(rig.outside().join("tight.toml"), "[journal]\nmax_age_days = 0\n").unwrap();
     let config = rig.outside().join("tight.toml");
+    // Another settings file could not shorten the journal, so this has to be the user's.
+    std::fs::write(rig.outside().join("state/settings-file"), config.to_str().unwrap()).unwrap();
     let tight = |arguments: &[&str]| Run::of(rig.command().arg("--config").arg(&config).args(arguments));
     std::thread::sleep(std::time::Duration::from_millis(5));
     let dry = tight(&["gc", "--dry-run"]);

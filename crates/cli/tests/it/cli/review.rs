@@ -256,6 +256,31 @@ fn a_hunk_is_edited_in_plain_review() {
     assert_eq!(settled["edited"], serde_json::json!([1]), "{settled}");
 }
 
+/// The tool's answer has several lines, as the server's has.
+#[test]
+fn the_answer_about_an_edited_hunk_shows_lines() {
+    for (dialect, tool, call) in [
+        ("native", "edit_file", r#"{"path": "a.txt", "old_text": "one", "new_text": "1"}"#),
+        (
+            "codex",
+            "apply_patch",
+            r#"{"input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch\n"}"#,
+        ),
+        ("nexus3", "edit_file", r#"{"path": "a.txt", "old_string": "one", "new_string": "1"}"#),
+    ] {
+        let rig = Rig::with("one\ntwo\n");
+        rig.write_settings("[review]\nunattended = true\n[[rules]]\nverdict = \"ask\"\n");
+        let send = || rig.run(["call", "--dialect", dialect, tool, call]);
+        assert!(send().out.contains("p1"), "{dialect}");
+        let mut command = rig.command();
+        command.env("EDITOR", "sed -i s/1/uno/").env("PATH", "/usr/bin:/bin").args(["review", "--plain"]);
+        super::rig::Run::of(command.write_stdin("e\na\n")).assert_done();
+        let told = send();
+        assert!(told.out.contains("this was written:\n") && told.out.contains("\n-one\n+uno\n"), "{told:?}");
+        assert!(!told.out.contains("\\n"), "{dialect}: {told:?}");
+    }
+}
+
 #[test]
 fn reports_unknown_proposals() {
     let rig = Rig::with("one\n");

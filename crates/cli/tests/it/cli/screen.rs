@@ -166,7 +166,13 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     terminal.wait_for("Undo of c1");
     assert_eq!(rig.get("client.py"), CODE);
     terminal.type_keys("3");
-    terminal.keep("How tool calls ended", "80x24-statistics");
+    let screen = terminal.keep("How tool calls ended", "80x24-statistics");
+    for chart in
+        ["Calls over time", "Why calls were not applied", "By agent and dialect", "Recovered, by difference"]
+    {
+        assert!(screen.contains(chart), "{chart}:\n{screen}");
+    }
+    assert!(screen.contains("claude-code, nati…") || screen.contains("claude-code, native"), "{screen}");
     terminal.leave();
     let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
     assert_eq!(settled["left_out"][0]["reason"], "Keep 30 s");
@@ -337,6 +343,26 @@ fn unified_diffs_have_both_numbers_and_x_changes_what_is_shown() {
     terminal.wait_for("   8   def send");
     terminal.type_keys("x");
     terminal.wait_for("   8    9   def send");
+    terminal.leave();
+}
+
+#[test]
+fn whitespace_and_very_long_lines_show_what_changes() {
+    let rig = rig_with_three_hunks();
+    rig.put("blanks.txt", "one\n  two\n");
+    propose(&rig, r#"{"path": "blanks.txt", "old_text": "  two", "new_text": "\ttwo"}"#);
+    let around = "let a = 1; ".repeat(400);
+    rig.put("long.js", format!("{around}\n{around}OLD {around}\n"));
+    propose(&rig, r#"{"path": "long.js", "old_text": "OLD", "new_text": "NEW"}"#);
+    let mut terminal = Terminal::start(&rig, (100, 60), &["review"], &[]);
+    terminal.wait_for("[Review 3]");
+    terminal.type_keys("J");
+    let screen = terminal.keep("+ →", "100x60-blanks");
+    assert!(screen.contains("- ··two"), "{screen}");
+    terminal.type_keys("J");
+    // It is drawn from top to bottom.
+    let screen = terminal.keep("NEW", "100x60-long");
+    assert!(screen.contains("OLD") && screen.contains("[… 4160 characters …]"), "{screen}");
     terminal.leave();
 }
 

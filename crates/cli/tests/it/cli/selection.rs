@@ -7,6 +7,7 @@ use super::rig::Rig;
 /// Two agents and two sessions, each with a change of its own file.
 fn rig() -> Rig {
     let rig = Rig::new();
+    rig.allow_unattended_review();
     for name in ["a.txt", "b.txt", "c.txt"] {
         rig.put(name, "old\n");
     }

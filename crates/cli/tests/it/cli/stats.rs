@@ -93,6 +93,7 @@ fn shows_the_last_refused_edits_and_forgets_them_on_request() {
         call(&rig, "s", &format!("timeout = {}", 100 + n), "x");
     }
     assert_eq!(failures(&[]), 20, "the oldest are dropped");
+    rig.allow_unattended_review();
     rig.run(["forget", "--file", "a.txt", "--yes"]).assert_done();
     assert_eq!(failures(&[]), 0);
 }

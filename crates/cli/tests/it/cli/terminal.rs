@@ -7,7 +7,7 @@ use serde_json::json;
 use super::rig::Rig;
 
 /// A terminal of some size, with what is typed on it.
-struct Terminal<'r> {
+pub(crate) struct Terminal<'r> {
     rig: &'r Rig,
     rows: usize,
     columns: usize,
@@ -18,13 +18,13 @@ struct Terminal<'r> {
 
 /// What was shown.
 #[derive(Debug)]
-struct Shown {
-    code: i32,
-    text: String,
+pub(crate) struct Shown {
+    pub(crate) code: i32,
+    pub(crate) text: String,
 }
 
 impl<'r> Terminal<'r> {
-    fn new(rig: &'r Rig) -> Self {
+    pub(crate) fn new(rig: &'r Rig) -> Self {
         Self {
             rig,
             rows: 40,
@@ -36,17 +36,17 @@ impl<'r> Terminal<'r> {
     }
 
     /// Types something once a text is shown.
-    fn answer(mut self, question: &'static str, answer: &'static str) -> Self {
+    pub(crate) fn answer(mut self, question: &'static str, answer: &'static str) -> Self {
         self.steps.push((question, answer));
         self
     }
 
-    fn variable(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn variable(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.variables.push((name, value.into()));
         self
     }
 
-    fn run(self, arguments: &[&str]) -> Shown {
+    pub(crate) fn run(self, arguments: &[&str]) -> Shown {
         let argv: Vec<&str> =
             std::iter::once(env!("CARGO_BIN_EXE_slipstitch")).chain(arguments.iter().copied()).collect();
         let state = self.rig.outside().join("state");
@@ -77,13 +77,13 @@ impl<'r> Terminal<'r> {
 }
 
 impl Shown {
-    fn assert_shows(&self, parts: &[&str]) {
+    pub(crate) fn assert_shows(&self, parts: &[&str]) {
         for part in parts {
             assert!(self.text.contains(part), "`{part}` is missing: {self:?}");
         }
     }
 
-    fn assert_hides(&self, part: &str) {
+    pub(crate) fn assert_hides(&self, part: &str) {
         assert!(!self.text.contains(part), "`{part}` is shown: {self:?}");
     }
 }

@@ -5,6 +5,9 @@
 //! back to the reviewer again and again. Once a file has another text, the call means something else there and is a new
 //! request, but not before its caller has got the decision once. A call with other arguments, such as another description, is a
 //! new request at any time.
+//!
+//! A call that was accepted as it was and can be made again adds something, such as a line at the end of a file. Its caller gets the
+//! decision once; after that, it wants another line. What was left out or changed by the reviewer is not asked about again.
 
 use std::collections::BTreeSet;
 
@@ -138,16 +141,22 @@ impl Engine<'_> {
         let Some(digest) = self.call_digest() else { return report };
         match self.earlier_proposal(&digest) {
             Ok(Some((found, note))) if found.decision.is_some() => {
-                self.repeat_decision(&found, &note).unwrap_or(report)
+                self.repeat_decision(&found, &note, false).unwrap_or(report)
             }
             _ => report,
         }
     }
 
-    /// The decision for the same call, if it still is the answer.
-    pub(super) fn repeat_decision(&self, found: &StoredProposal, note: &CallNote) -> Option<Report> {
+    /// The decision for the same call, if it still is the answer. `would_change` says whether the call would write something.
+    pub(super) fn repeat_decision(
+        &self,
+        found: &StoredProposal,
+        note: &CallNote,
+        would_change: bool,
+    ) -> Option<Report> {
         let is_as_left = || self.digest_files(found).is_some_and(|now| now == note.left);
-        if note.is_reported && !is_as_left() {
+        let is_another = would_change && was_accepted_as_it_was(found);
+        if note.is_reported && (is_another || !is_as_left()) {
             self.forget_proposal(found);
             return None;
         }
@@ -197,6 +206,11 @@ impl Engine<'_> {
         report.proposal = Some(id);
         Some(report)
     }
+}
+
+fn was_accepted_as_it_was(found: &StoredProposal) -> bool {
+    matches!(&found.decision, Some(ProposalDecision::Accepted { left_out, edited, .. })
+        if left_out.is_empty() && edited.is_empty())
 }
 
 /// What was written, for a caller whose text was changed by the reviewer.

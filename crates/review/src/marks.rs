@@ -1,0 +1,203 @@
+//! Which lines of a hunk replace each other, and the words that differ between them.
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::highlight::Highlighter;
+use crate::line_part::Part;
+
+/// Lines longer than this are very long: not their words are compared, but what is between the ends that both have.
+pub(crate) const MAX_MARKED: usize = 2_000;
+
+/// Two lines are put side by side, and their words compared, if they have this much in common; otherwise everything would be
+/// marked.
+const MIN_SIMILARITY: f32 = 0.5;
+
+/// How many characters a word has at most, for its ends to be looked for.
+const MAX_WORD: usize = 40;
+
+/// How many lines a block may have for its lines to be compared with each other.
+const MAX_PAIRED: usize = 40;
+
+/// Splits the lines of one hunk into parts: by syntax, and by what changed between lines that replace each other. Each line has
+/// its sign (`-`, `+` or a space) and its text.
+pub fn mark_hunk(path: &str, lines: &[(char, &str)]) -> Vec<Vec<Part>> {
+    let highlighter = Highlighter::for_path(path);
+    let side = |without: char| lines.iter().filter(move |(sign, _)| *sign != without).map(|(_, text)| *text);
+    let mut old_marks = highlighter.mark(side('+')).into_iter();
+    let mut new_marks = highlighter.mark(side('-')).into_iter();
+    let mut marks: Vec<Vec<Part>> = Vec::with_capacity(lines.len());
+    let (mut removed, mut added): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, (sign, _)) in lines.iter().enumerate() {
+        let parts = match sign {
+            '-' => {
+                removed.push(at);
+                old_marks.next()
+            }
+            '+' => {
+                added.push(at);
+                new_marks.next()
+            }
+            _ => {
+                mark_pairs(&mut marks, &mut removed, &mut added);
+                old_marks.next();
+                new_marks.next()
+            }
+        };
+        marks.push(parts.unwrap_or_default());
+    }
+    mark_pairs(&mut marks, &mut removed, &mut added);
+    marks
+}
+
+/// Marks the words that differ between removed lines and the lines added instead of them.
+fn mark_pairs(marks: &mut [Vec<Part>], removed: &mut Vec<usize>, added: &mut Vec<usize>) {
+    let texts = |lines: &[usize]| lines.iter().map(|&line| text_of(&marks[line])).collect::<Vec<_>>();
+    let pairs = pair_lines(&texts(removed), &texts(added));
+    for (old, new) in pairs.into_iter().map(|(old, new)| (removed[old], added[new])) {
+        if let Some((before, after)) = mark_words(&marks[old], &marks[new]) {
+            (marks[old], marks[new]) = (before, after);
+        }
+    }
+    removed.clear();
+    added.clear();
+}
+
+pub(crate) fn text_of(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect()
+}
+
+/// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
+fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
+    let (before, after) = (text_of(old), text_of(new));
+    if similarity(&before, &after) < MIN_SIMILARITY {
+        return None;
+    }
+    if before.len().max(after.len()) > MAX_MARKED {
+        let (start, end) = common_ends(&before, &after);
+        // Whole words: `2` and `22` have both ends in common, and nothing of the shorter one would be marked.
+        let start = start - word_len(before[..start].chars().rev());
+        let end = end - word_len(before[before.len() - end..].chars());
+        let changed = |text: &str| start..text.len() - end;
+        return Some((split_parts(old, &[changed(&before)]), split_parts(new, &[changed(&after)])));
+    }
+    let diff = TextDiff::from_words(before.as_str(), after.as_str());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    let (mut at_old, mut at_new) = (0, 0);
+    for change in diff.iter_all_changes() {
+        let length = change.value().len();
+        match change.tag() {
+            ChangeTag::Delete => {
+                removed.push(at_old..at_old + length);
+                at_old += length;
+            }
+            ChangeTag::Insert => {
+                added.push(at_new..at_new + length);
+                at_new += length;
+            }
+            ChangeTag::Equal => {
+                at_old += length;
+                at_new += length;
+            }
+        }
+    }
+    Some((split_parts(old, &removed), split_parts(new, &added)))
+}
+
+/// Splits parts at the ends of the ranges, and marks those inside.
+fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> {
+    let mut split = Vec::new();
+    let mut at = 0;
+    for part in parts {
+        let end = at + part.text.len();
+        let mut cuts: Vec<usize> = changed
+            .iter()
+            .flat_map(|range| [range.start, range.end])
+            .filter(|cut| (at..end).contains(cut))
+            .collect();
+        cuts.extend([at, end]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        for cut in cuts.windows(2) {
+            let is_changed = changed.iter().any(|range| range.start <= cut[0] && cut[1] <= range.end);
+            let text = part.text[cut[0] - at..cut[1] - at].to_owned();
+            split.push(Part { text, is_changed, class: part.class });
+        }
+        at = end;
+    }
+    split
+}
+
+/// Which removed and added lines resemble each other, in order. Large blocks are paired line by line.
+pub(crate) fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
+    if old.len().max(new.len()) > MAX_PAIRED {
+        return (0..old.len().min(new.len())).map(|line| (line, line)).collect();
+    }
+    // The best sum of similarities for the lines from here to the end.
+    let mut best = vec![vec![0f32; new.len() + 1]; old.len() + 1];
+    let mut similar = vec![vec![0f32; new.len()]; old.len()];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            similar[i][j] = similarity(&old[i], &new[j]);
+            let paired =
+                if similar[i][j] >= MIN_SIMILARITY { similar[i][j] + best[i + 1][j + 1] } else { 0.0 };
+            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut pairs = Vec::new();
+    while i < old.len() && j < new.len() {
+        if best[i][j] == best[i + 1][j] {
+            i += 1;
+        } else if best[i][j] == best[i][j + 1] {
+            j += 1;
+        } else {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    pairs
+}
+
+/// How many bytes belong to the word that a text starts with.
+fn word_len(text: impl Iterator<Item = char>) -> usize {
+    text.take(MAX_WORD).take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum()
+}
+
+/// How many bytes two texts have in common at the start, and at the end.
+fn common_ends(old: &str, new: &str) -> (usize, usize) {
+    let same = |pairs: &mut dyn Iterator<Item = (char, char)>| {
+        pairs.take_while(|(old, new)| old == new).map(|(c, _)| c.len_utf8()).sum::<usize>()
+    };
+    let start = same(&mut old.chars().zip(new.chars()));
+    let end = same(&mut old[start..].chars().rev().zip(new[start..].chars().rev()));
+    (start, end)
+}
+
+/// How much of two lines is the same, by words; blanks do not count.
+fn similarity(old: &str, new: &str) -> f32 {
+    if old.len().max(new.len()) > MAX_MARKED {
+        let (start, end) = common_ends(old, new);
+        return 2.0 * (start + end) as f32 / (old.len() + new.len()) as f32;
+    }
+    let words = |text: &str| -> Vec<String> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let split = text.split_inclusive(|c: char| !is_word(c)).flat_map(|piece| {
+            let end = piece
+                .char_indices()
+                .next_back()
+                .filter(|(_, c)| !is_word(*c))
+                .map_or(piece.len(), |(at, _)| at);
+            [piece[..end].to_owned(), piece[end..].to_owned()]
+        });
+        split.filter(|word| !word.trim().is_empty()).collect()
+    };
+    let (old, new) = (words(old), words(new));
+    if old.is_empty() && new.is_empty() {
+        return 1.0;
+    }
+    TextDiff::from_slices(
+        &old.iter().map(String::as_str).collect::<Vec<_>>(),
+        &new.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
+    .ratio()
+}

@@ -1,0 +1,181 @@
+//! What the statistics show, for the page and the terminal: how tool calls ended, and which calls are behind a bar.
+
+use std::collections::BTreeMap;
+
+use jiff::ToSpan;
+use serde::Deserialize;
+use slipstitch::Workspace;
+use slipstitch::stats::{CallFilter, CallSelection, Count, Tally};
+
+/// How many days the chart over time shows.
+const DAYS: i64 = 14;
+
+/// The outcomes that the chart over time tells apart.
+pub(crate) const OUTCOMES: [&str; 4] = ["applied", "recovered", "refused", "invalid or failed"];
+
+/// What the charts are limited to. Each bar leads to its own calls.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CallsShown {
+    /// A cause of refusals.
+    cause: String,
+    /// A difference that was recovered from.
+    difference: String,
+    agent: String,
+    /// Of callers that gave no name.
+    session: String,
+    dialect: String,
+    /// A day, such as `2026-01-31`.
+    day: String,
+}
+
+impl CallsShown {
+    /// Whether everything is shown.
+    pub(crate) fn is_all(&self) -> bool {
+        let Self { cause, difference, agent, session, dialect, day } = self;
+        [cause, difference, agent, session, dialect, day].iter().all(|text| text.is_empty())
+    }
+
+    /// What is shown, in words.
+    pub(crate) fn describe(&self) -> String {
+        let quoted = |before: &str, text: &str| (!text.is_empty()).then(|| format!("{before} “{text}”"));
+        let parts = [
+            quoted("not applied because of", &self.cause),
+            quoted("recovered from", &self.difference),
+            quoted("by", &self.agent),
+            quoted("of session", &self.session),
+            quoted("in the dialect", &self.dialect),
+            quoted("on", &self.day),
+        ];
+        format!("calls {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+
+    /// The calls that are behind the bars.
+    pub(crate) fn selection(&self) -> CallSelection {
+        let set = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let (since, until) = day_times(&self.day).unzip();
+        let filter = CallFilter { since, until, ..self.caller() };
+        CallSelection { filter, cause: set(&self.cause), recovered_from: set(&self.difference) }
+    }
+
+    /// Who made the calls, at any time.
+    fn caller(&self) -> CallFilter {
+        let set = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        CallFilter {
+            agent: set(&self.agent),
+            session: set(&self.session),
+            dialect: set(&self.dialect),
+            ..CallFilter::default()
+        }
+    }
+
+    /// The calls of a tally that are shown, as in [`OUTCOMES`].
+    fn count(&self, tally: &Tally) -> [u64; 4] {
+        let of = |counts: &[Count], name: &str| {
+            counts.iter().filter(|count| count.what == name).map(|count| count.count).sum()
+        };
+        match (self.cause.as_str(), self.difference.as_str()) {
+            ("", "") => {
+                let exact = tally.applied.saturating_sub(tally.recovered);
+                [exact, tally.recovered, tally.refused, tally.invalid + tally.failed]
+            }
+            ("", difference) => [0, of(&tally.recovered_by, difference), 0, 0],
+            (cause, _) => [0, 0, of(&tally.causes, cause), 0],
+        }
+    }
+}
+
+/// When a day begins and ends, in milliseconds since 1970.
+fn day_times(day: &str) -> Option<(i64, i64)> {
+    let start = day.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::system()).ok()?;
+    let end = start.checked_add(1.day()).ok()?;
+    Some((start.timestamp().as_millisecond(), end.timestamp().as_millisecond()))
+}
+
+/// A program or, if it gave no name, a session, in one dialect.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CallerName {
+    pub(crate) agent: Option<String>,
+    /// Empty if the agent is known.
+    pub(crate) session: String,
+    pub(crate) dialect: String,
+}
+
+impl std::fmt::Display for CallerName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}", self.agent.as_ref().unwrap_or(&self.session), self.dialect)
+    }
+}
+
+/// The calls of one day, by outcome.
+#[derive(Debug)]
+pub(crate) struct Day {
+    /// For people.
+    pub(crate) name: String,
+    /// For addresses.
+    pub(crate) date: String,
+    /// As in [`OUTCOMES`].
+    pub(crate) counts: [u64; 4],
+}
+
+/// The numbers of all charts.
+#[derive(Debug)]
+pub(crate) struct Statistics {
+    pub(crate) total: Tally,
+    /// The callers with the most calls first.
+    pub(crate) callers: Vec<(CallerName, u64)>,
+    pub(crate) days: Vec<Day>,
+}
+
+impl Statistics {
+    pub(crate) fn read(workspace: &Workspace, shown: &CallsShown) -> Self {
+        let groups = workspace.stats(&shown.selection().filter).unwrap_or_default();
+        let mut total = Tally::default();
+        let mut callers: BTreeMap<CallerName, u64> = BTreeMap::new();
+        for group in groups {
+            total.merge(&group.tally);
+            let count = match (shown.cause.as_str(), shown.difference.as_str()) {
+                ("", "") => group.tally.calls,
+                _ => shown.count(&group.tally).iter().sum(),
+            };
+            let session = if group.agent.is_none() { group.session } else { String::new() };
+            let name = CallerName { agent: group.agent, session, dialect: group.dialect };
+            *callers.entry(name).or_default() += count;
+        }
+        let mut callers: Vec<(CallerName, u64)> =
+            callers.into_iter().filter(|(_, count)| *count > 0).collect();
+        callers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Self { total, callers, days: count_days(workspace, shown) }
+    }
+
+    /// The most calls of a day, at least 1.
+    pub(crate) fn busiest_day(&self) -> u64 {
+        self.days.iter().map(|day| day.counts.iter().sum()).max().unwrap_or(0).max(1)
+    }
+}
+
+/// The calls of each of the last days. The journal counts calls since a time, so each day is a difference.
+fn count_days(workspace: &Workspace, shown: &CallsShown) -> Vec<Day> {
+    let today = jiff::Zoned::now().start_of_day().ok();
+    let since = |days: i64| -> Option<(jiff::Zoned, [u64; 4])> {
+        let start = today.as_ref()?.checked_sub(days.days()).ok()?;
+        let filter = CallFilter { since: Some(start.timestamp().as_millisecond()), ..shown.caller() };
+        let mut total = Tally::default();
+        workspace.stats(&filter).ok()?.iter().for_each(|group| total.merge(&group.tally));
+        Some((start, shown.count(&total)))
+    };
+    let mut days = Vec::new();
+    let mut later = [0; 4];
+    for day in 0..DAYS {
+        let Some((start, counts)) = since(day) else { break };
+        let only: Vec<u64> = counts.iter().zip(later).map(|(all, later)| all.saturating_sub(later)).collect();
+        days.push(Day {
+            name: start.strftime("%b %d").to_string(),
+            date: start.strftime("%Y-%m-%d").to_string(),
+            counts: [only[0], only[1], only[2], only[3]],
+        });
+        later = counts;
+    }
+    days.reverse();
+    days
+}
