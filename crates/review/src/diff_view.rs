@@ -307,13 +307,38 @@ fn text_of(parts: &[Part]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect()
 }
 
+/// Names and numbers, white space, and everything else one character at a time: `f(a)` is changed to `f(a, b)` by `, b`.
+fn tokens(text: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 1,
+        c if c.is_whitespace() => 2,
+        _ => 0,
+    };
+    let mut found: Vec<&str> = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        let continues = last == Some(kind(c)) && kind(c) != 0;
+        if at > 0 && !continues {
+            found.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(kind(c));
+    }
+    if start < text.len() {
+        found.push(&text[start..]);
+    }
+    found
+}
+
 /// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
 fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
     let (before, after) = (text_of(old), text_of(new));
     if before.len().max(after.len()) > MAX_MARKED {
         return None;
     }
-    let diff = TextDiff::from_words(before.as_str(), after.as_str());
+    let (old_tokens, new_tokens) = (tokens(&before), tokens(&after));
+    let diff = TextDiff::from_slices(&old_tokens, &new_tokens);
     if similarity(&before, &after) < MIN_SIMILARITY {
         return None;
     }
@@ -323,11 +348,11 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         let length = change.value().len();
         match change.tag() {
             ChangeTag::Delete => {
-                removed.push(at_old..at_old + length);
+                extend_ranges(&mut removed, at_old..at_old + length);
                 at_old += length;
             }
             ChangeTag::Insert => {
-                added.push(at_new..at_new + length);
+                extend_ranges(&mut added, at_new..at_new + length);
                 at_new += length;
             }
             ChangeTag::Equal => {
@@ -337,6 +362,14 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         }
     }
     Some((split_parts(old, &removed), split_parts(new, &added)))
+}
+
+/// Adds a range, to the last one if it continues that.
+fn extend_ranges(ranges: &mut Vec<std::ops::Range<usize>>, next: std::ops::Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == next.start => last.end = next.end,
+        _ => ranges.push(next),
+    }
 }
 
 /// Splits parts at the ends of the ranges, and marks those inside.
@@ -425,14 +458,29 @@ mod tests {
     }
 
     #[test]
+    fn what_a_call_gained_is_marked_and_not_the_whole_call() {
+        let diff = "@@ -1 +1 @@\n-    return self.post(message)\n+    return self.post(message, retries=3)\n";
+        let view = HunkView::parse(diff, "a.txt");
+        let marked = |line: &Option<Line>| -> String {
+            let parts = line.as_ref().unwrap().parts.iter().filter(|part| part.is_changed);
+            parts.map(|part| part.text.as_str()).collect()
+        };
+        assert_eq!(
+            (marked(&view.rows[0].old).as_str(), marked(&view.rows[0].new).as_str()),
+            ("", ", retries=3")
+        );
+        assert_eq!(tokens("a_b(1,  é)"), ["a_b", "(", "1", ",", "  ", "é", ")"]);
+    }
+
+    #[test]
     fn only_changed_words_are_marked() {
         let view = HunkView::parse(DIFF, "a.txt");
         let marked = |line: &Option<Line>| -> Vec<String> {
             let parts = line.as_ref().unwrap().parts.iter().filter(|part| part.is_changed);
             parts.map(|part| part.text.clone()).collect()
         };
-        assert_eq!(marked(&view.rows[1].old), ["one;"]);
-        assert_eq!(marked(&view.rows[1].new), ["two;"]);
+        assert_eq!(marked(&view.rows[1].old), ["one"]);
+        assert_eq!(marked(&view.rows[1].new), ["two"]);
         assert!(marked(&view.rows[0].old).is_empty());
     }
 

@@ -74,8 +74,8 @@ impl Config {
         self.review.unattended &= own.review.unattended;
         self.review.passphrase |= own.review.passphrase;
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
-        if let Some(Ok(requested)) = text.map(|text| text.parse()) {
-            self.ignored = self.find_ignored(&requested, &name);
+        if let Some(Ok(ignored)) = text.map(|text| self.find_ignored(&text, &name)) {
+            self.ignored = ignored;
         }
         Ok(())
     }
