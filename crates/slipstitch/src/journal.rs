@@ -129,9 +129,7 @@ impl SqliteJournal {
                 let error = DbError::from(error).during("be opened");
                 JournalError { reason: with_path(&error.reason), ..error }
             }
-            error => {
-                failed(format!("`{}` {error}; move the file away to start a new journal", path.display()))
-            }
+            error => failed(format!("`{}` {error}; {}", path.display(), error.advice())),
         })?;
         Ok(Self {
             connection: Mutex::new(connection),

@@ -218,6 +218,18 @@ pub(super) enum SchemaError {
     NotAJournal,
 }
 
+impl SchemaError {
+    /// What can be done about it.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::OtherVersion(version) if *version > VERSION => {
+                "update the program, or move the file away to start a new journal"
+            }
+            _ => "move the file away to start a new journal",
+        }
+    }
+}
+
 impl From<rusqlite::Error> for SchemaError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
