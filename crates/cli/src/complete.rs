@@ -2,14 +2,16 @@
 //!
 //! A completion must neither fail nor write: without a journal there is simply nothing to offer.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap_complete::CompletionCandidate;
 use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{Filter, Proposal, Summary};
+use slipstitch::core::text::display::escape_controls;
+use slipstitch::dialects::builtin;
 
 use crate::project::find_root;
+use crate::selection::Names;
 use crate::topics::topic_names;
 
 /// How many changes are offered.
@@ -30,11 +32,15 @@ pub(crate) fn change_ids() -> Vec<CompletionCandidate> {
     let describe = |change: &Summary| {
         let paths =
             change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
-        paths.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        let paths = paths.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        match &change.origin.agent {
+            Some(agent) => format!("{agent}: {paths}"),
+            None => paths,
+        }
     };
     let candidate = |(order, change): (usize, &Summary)| {
         CompletionCandidate::new(change.id.to_string())
-            .help(Some(describe(change).into()))
+            .help(Some(escape_controls(&describe(change)).into()))
             .display_order(Some(order))
     };
     changes(MAX_CHANGES).iter().enumerate().map(candidate).collect()
@@ -48,7 +54,8 @@ fn describe_proposal(proposal: &Proposal) -> String {
 /// The ids of pending proposals, with their descriptions.
 pub(crate) fn proposal_ids() -> Vec<CompletionCandidate> {
     let pending = workspace().and_then(|workspace| workspace.proposals().ok()).unwrap_or_default();
-    let candidate = |id: String, why: String| CompletionCandidate::new(id).help(Some(why.into()));
+    let candidate =
+        |id: String, why: String| CompletionCandidate::new(id).help(Some(escape_controls(&why).into()));
     pending
         .into_iter()
         .map(|proposal| candidate(proposal.id.to_string(), describe_proposal(&proposal.proposal)))
@@ -57,15 +64,29 @@ pub(crate) fn proposal_ids() -> Vec<CompletionCandidate> {
 
 /// The sessions of the last changes.
 pub(crate) fn sessions() -> Vec<CompletionCandidate> {
-    let names: BTreeSet<String> = changes(1000).into_iter().map(|change| change.origin.session).collect();
-    names.into_iter().map(CompletionCandidate::new).collect()
+    names().sessions.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// The agents of the last changes.
 pub(crate) fn agents() -> Vec<CompletionCandidate> {
-    let names: BTreeSet<String> =
-        changes(1000).into_iter().filter_map(|change| change.origin.agent).collect();
-    names.into_iter().map(CompletionCandidate::new).collect()
+    names().agents.into_iter().map(CompletionCandidate::new).collect()
+}
+
+fn names() -> Names {
+    workspace().as_ref().map(Names::of).unwrap_or_default()
+}
+
+/// The tools of the dialect that the line names, otherwise of the default one.
+pub(crate) fn tools() -> Vec<CompletionCandidate> {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let named = words.windows(2).rev().find_map(|pair| match pair {
+        [option, name] if option == "--dialect" => Some(name.as_str()),
+        [_, last] => last.strip_prefix("--dialect="),
+        _ => None,
+    });
+    let dialect = named.and_then(|name| builtin().find(name)).or_else(|| builtin().find("native"));
+    let tools = dialect.into_iter().flat_map(|dialect| dialect.tools);
+    tools.map(|tool| CompletionCandidate::new(tool.name)).collect()
 }
 
 /// The topics of `slipstitch help`.

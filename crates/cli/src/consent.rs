@@ -2,6 +2,7 @@
 //! accept proposals cannot confirm either.
 
 use clap::Args;
+use slipstitch::config::IgnoredSetting;
 use slipstitch::core::hint::HintPhrases;
 use slipstitch::core::outcome::Outcome;
 use slipstitch::core::plan::Plan;
@@ -74,7 +75,7 @@ impl Consent {
         let mut report = workspace.run_with(plan, Source { tool, phrases }, &mut approver);
         wording::address_a_person(&mut report);
         add_private_warning(workspace, &mut report);
-        report.warnings.extend(workspace.config().ignored.iter().map(ToString::to_string));
+        report.warnings.extend(describe_ignored(&workspace.config().ignored));
         if let Some(refusal) = approver.refusal {
             report.outcome = refusal.report.outcome;
             report.message = format!("{}; {}", approver.asked.join("; "), refusal.report.message);
@@ -88,6 +89,19 @@ impl Consent {
             }.into());
         }
         report
+    }
+}
+
+/// One line about settings that have no effect. `slipstitch config check` has one for each.
+fn describe_ignored(ignored: &[IgnoredSetting]) -> Option<String> {
+    let explained = "`slipstitch config check` explains";
+    match ignored {
+        [] => None,
+        [one] => Some(format!("{one}; {explained}")),
+        [first, ..] => {
+            let count = ignored.len();
+            Some(format!("{count} settings in {} are ignored: {}; {explained}", first.file, first.reason()))
+        }
     }
 }
 

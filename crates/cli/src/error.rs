@@ -3,6 +3,8 @@
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
+use crate::wording::address_a_person;
+
 /// A report, and whether one of its texts has several lines.
 ///
 /// Line breaks in messages and hints are escaped, because they may be part of a file name. A few texts of the program
@@ -29,6 +31,11 @@ impl CommandError {
         Self::with_multiline_message(Report::custom(Status::Invalid, "usage", message).hint(hint))
     }
 
+    /// The answer to a question was no. `effect` says that nothing was done.
+    pub(crate) fn declined(effect: &str) -> Self {
+        Report::custom(Status::Refused, "declined", effect).into()
+    }
+
     /// An error whose message may have several lines.
     pub(crate) fn with_multiline_message(report: Report) -> Self {
         Self { report: report.into(), layout: Layout::MultilineMessage }
@@ -47,7 +54,8 @@ impl From<Report> for CommandError {
 }
 
 impl From<Box<Report>> for CommandError {
-    fn from(report: Box<Report>) -> Self {
+    fn from(mut report: Box<Report>) -> Self {
+        address_a_person(&mut report);
         Self { report, layout: Layout::OneLine }
     }
 }

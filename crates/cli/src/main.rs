@@ -13,6 +13,7 @@ mod global;
 mod input;
 mod json;
 mod lines;
+mod model_option;
 mod output;
 mod path_filter;
 mod progress;

@@ -89,6 +89,11 @@ pub(crate) fn print_part(part: &dyn CommandOutput, options: &Global) -> std::io:
     stdout.flush()
 }
 
+/// An empty text for stderr, to be written before the command has ended.
+pub(crate) fn message_text(options: &Global) -> StyledText {
+    new_streams(options.color).err
+}
+
 /// Empty buffers with the styling that stdout and stderr support.
 fn new_streams(color: ColorChoice) -> Streams {
     let (out, err) = (std::io::stdout(), std::io::stderr());

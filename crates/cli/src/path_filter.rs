@@ -85,7 +85,7 @@ impl PathFilter {
         if found.is_empty() && matches!(self.target, Target::Missing(_)) {
             let any = self.list(workspace, Filter { limit: Some(1), ..Filter::default() })?;
             if any.is_empty() {
-                return Err(self.unknown_path());
+                return Err(self.unknown_path(workspace, "the journal has no change of it"));
             }
         }
         Ok(found)
@@ -125,10 +125,29 @@ impl PathFilter {
         }
     }
 
-    fn unknown_path(&self) -> CommandError {
-        let message = format!("`{}` does not exist, and the journal has no change of it", self.given);
+    /// The names that the records of calls may have for the file, or the folder; the empty one is the first root.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match &self.target {
+            Target::File(path) => vec![path.to_string()],
+            Target::Folder(folder) => vec![folder.clone().unwrap_or_default()],
+            Target::Missing(names) => names.clone(),
+        }
+    }
+
+    /// Whether it does not exist any more.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self.target, Target::Missing(_))
+    }
+
+    /// The error for a path that neither exists nor is recorded.
+    pub(crate) fn unknown_path(&self, workspace: &Workspace, unrecorded: &str) -> CommandError {
+        let names = self.names();
+        let path = names.first().and_then(|name| FilePath::from_record(name).ok());
+        let closest = path.and_then(|path| workspace.closest_path(&path));
+        let question = closest.map_or(String::new(), |path| format!("Did you mean `{path}`? "));
+        let message = format!("`{}` does not exist, and {unrecorded}", self.given);
         Report::custom(Status::Invalid, "unknown_path", message)
-            .hint("Check the path, or run `slipstitch log` without `--file` to list all changes.")
+            .hint(format!("{question}Check the path, or leave `--file` out to list everything."))
             .into()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,50 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the line is drawn.
 const INTERVAL: Duration = Duration::from_millis(120);
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+
+/// The line on the terminal, if one is shown.
+static LINE: Mutex<Line> = Mutex::new(Line { is_shown: false, held_until: None });
+
+struct Line {
+    is_shown: bool,
+    /// When the last question was answered.
+    held_until: Option<Instant>,
+}
+
+impl Line {
+    fn lock() -> MutexGuard<'static, Self> {
+        LINE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn draw(&mut self, text: &str) {
+        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+        self.is_shown = true;
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// While this exists, no progress is drawn: somebody is being asked something.
+pub(crate) struct Hold {
+    line: MutexGuard<'static, Line>,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.line.held_until = Some(Instant::now());
+    }
+}
+
+/// Removes the line, and keeps it away until the returned value is dropped.
+pub(crate) fn hold() -> Hold {
+    let mut line = Line::lock();
+    line.clear();
+    Hold { line }
+}
 
 /// Shows that something is going on until it is dropped. Nothing is shown unless stderr is a terminal.
 pub(crate) struct Progress {
@@ -31,14 +76,17 @@ impl Progress {
             let mut wait = PATIENCE;
             let mut frames = FRAMES.iter().cycle();
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                wait = INTERVAL;
-                let frame = frames.next().copied().unwrap_or(' ');
-                let seconds = start.elapsed().as_secs();
-                let _ = write!(std::io::stderr(), "\r{frame} {what} ({seconds} s)\x1b[K");
+                let mut line = Line::lock();
+                // The time that someone took to answer a question does not count.
+                let elapsed = line.held_until.map_or(start, |held| held.max(start)).elapsed();
+                wait = PATIENCE.saturating_sub(elapsed);
+                if wait.is_zero() {
+                    wait = INTERVAL;
+                    let frame = frames.next().copied().unwrap_or(' ');
+                    line.draw(&format!("{frame} {what} ({} s)", elapsed.as_secs()));
+                }
             }
-            if start.elapsed() >= PATIENCE {
-                let _ = write!(std::io::stderr(), "\r\x1b[K");
-            }
+            Line::lock().clear();
         };
         let worker = std::thread::Builder::new().name("progress".into()).spawn(draw).ok();
         Self { worker: worker.map(|worker| (stop, worker)) }

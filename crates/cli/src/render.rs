@@ -104,7 +104,10 @@ fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
             write_labelled(AnsiColor::Red, "error", message, err);
         }
         (Status::Pending, _) => write_labelled(AnsiColor::Yellow, "pending", message, err),
-        (Status::NoChange, _) => err.line(format!("no change: {message}")),
+        (Status::NoChange, _) => {
+            let message = message.strip_prefix("the edit changes nothing: ").unwrap_or(message);
+            err.line(format!("no change: {message}"));
+        }
         (Status::AlreadyApplied, _) => err.line(format!("already applied: {message}")),
         (Status::Applied | Status::Shown, _) => err.line(message),
     }
@@ -116,9 +119,9 @@ fn write_failure(failure: &FailureReport, several: bool, err: &mut StyledText) {
         err.line(escape_controls(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
     }
     if failure.lines.len() > MAX_LINES_IN_MESSAGE {
-        let lines: Vec<String> = failure.lines.iter().map(usize::to_string).collect();
+        let lines = failure.lines.iter().skip(MAX_LINES_IN_MESSAGE).map(usize::to_string);
         let more = if failure.has_more_lines() { ", …" } else { "" };
-        err.line(format!("  lines {}{more}", lines.join(", ")));
+        err.line(format!("  and lines {}{more}", lines.collect::<Vec<_>>().join(", ")));
     }
     for candidate in &failure.candidates {
         write_preview(candidate, err);
@@ -134,7 +137,7 @@ fn write_preview(candidate: &Candidate, err: &mut StyledText) {
     }
 }
 
-fn write_labelled(color: AnsiColor, label: &str, text: &str, err: &mut StyledText) {
+pub(crate) fn write_labelled(color: AnsiColor, label: &str, text: &str, err: &mut StyledText) {
     let style = Style::new().bold().fg_color(Some(color.into()));
     err.styled(style, format!("{label}:"));
     let mut lines = text.lines();

@@ -1,17 +1,23 @@
 //! Which changes a command works on. `log`, `undo`, `redo`, `stats` and `review` select them in the same way: by id, and by
 //! `--session`, `--agent`, `--file`, `--since` and `--until`.
 
+use std::collections::BTreeSet;
+
+use anstyle::AnsiColor;
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{Filter, Origin, Summary};
 use slipstitch::core::report::Report;
+use slipstitch::core::text::display::{escape_controls, join_items};
 
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::path_filter::PathFilter;
+use crate::render::write_labelled;
+use crate::streams::StyledText;
 use crate::time;
 
 /// The options that select changes, apart from `--session` and `--agent`, which are global.
@@ -19,7 +25,7 @@ use crate::time;
 #[command(next_help_heading = "Selection")]
 pub(crate) struct Selection {
     /// Only changes of this file, or of files in this folder; symlinks are followed
-    #[arg(long, value_name = "FILE", visible_alias = "path", value_parser = file_name())]
+    #[arg(long, value_name = "FILE", visible_alias = "path", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     pub(crate) file: Option<String>,
     /// Only changes since this time: a date, a time, or a duration such as 30m, 2h or 3d
     #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
@@ -92,10 +98,69 @@ impl Selection {
 }
 
 /// The error for a selection without changes.
-pub(crate) fn nothing_selected(verb: &str) -> CommandError {
+pub(crate) fn nothing_selected(verb: &str, workspace: &Workspace, global: &Global) -> CommandError {
+    let hint = known_names(workspace, global)
+        .unwrap_or_else(|| "`slipstitch log` takes the same options and shows what they select.".into());
     Report::custom(Status::Refused, "nothing_selected", format!("no change to {verb} matches these options"))
-        .hint("Nothing was written. `slipstitch log` takes the same options and shows what they select.")
+        .hint(format!("Nothing was written. {hint}"))
         .into()
+}
+
+/// Ids already say which changes are meant.
+pub(crate) fn reject_filters(selection: &Selection, global: &Global) -> Result<(), CommandError> {
+    match selection.is_given(global) {
+        true => Err(CommandError::usage(
+            "ids cannot be combined with options that select changes",
+            "Name the ids alone, or only use the options.",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// How many of the last changes are looked at for names.
+const NAMES_FROM: usize = 1000;
+
+/// The agents and sessions that made the last changes.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) agents: BTreeSet<String>,
+    pub(crate) sessions: BTreeSet<String>,
+}
+
+impl Names {
+    pub(crate) fn of(workspace: &Workspace) -> Self {
+        let filter = Filter { limit: Some(NAMES_FROM), ..Filter::default() };
+        let mut names = Self::default();
+        for change in workspace.log(&filter).unwrap_or_default() {
+            names.agents.extend(change.origin.agent);
+            names.sessions.insert(change.origin.session);
+        }
+        names
+    }
+}
+
+/// Says which agents or sessions made changes, if the one that is selected made none.
+pub(crate) fn known_names(workspace: &Workspace, global: &Global) -> Option<String> {
+    let names = Names::of(workspace);
+    let describe = |kind: &str, wanted: &Option<String>, known: &BTreeSet<String>| {
+        let wanted = wanted.as_ref().filter(|wanted| !known.contains(*wanted))?;
+        let known: Vec<String> = known.iter().map(|name| format!("`{}`", escape_controls(name))).collect();
+        let known = if known.is_empty() { String::new() } else { format!("; known: {}", join_items(&known)) };
+        Some(format!("No change here is of {kind} `{}`{known}.", escape_controls(wanted)))
+    };
+    describe("the agent", &global.agent, &names.agents)
+        .or_else(|| describe("the session", &global.session, &names.sessions))
+}
+
+/// Says that a list is empty: because of the options, or because there is nothing at all.
+pub(crate) fn write_nothing_listed(what: &str, hint: Option<&str>, is_selected: bool, err: &mut StyledText) {
+    if !is_selected {
+        return err.line(format!("No {what} recorded here."));
+    }
+    err.line(format!("No {what} match these options."));
+    if let Some(hint) = hint {
+        write_labelled(AnsiColor::Cyan, "hint", hint, err);
+    }
 }
 
 /// One id, or a range of them such as c3..c7.

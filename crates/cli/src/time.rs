@@ -35,7 +35,12 @@ fn parse(text: &str, bound: Bound, now: &Zoned) -> Result<i64, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_millisecond());
     }
-    let zoned = if let Ok(date) = Date::strptime("%Y-%m-%d", text) {
+    let day = match text {
+        "today" => Some(now.date()),
+        "yesterday" => Some(now.date().yesterday().map_err(out_of_range)?),
+        _ => Date::strptime("%Y-%m-%d", text).ok(),
+    };
+    let zoned = if let Some(date) = day {
         let date = match bound {
             Bound::Start => date,
             Bound::End => date.checked_add(1.day()).map_err(out_of_range)?,
@@ -47,7 +52,7 @@ fn parse(text: &str, bound: Bound, now: &Zoned) -> Result<i64, String> {
         now.checked_sub(span.abs()).map_err(out_of_range)?
     } else {
         return Err(format!(
-            "`{text}` is not a time; use a date such as 2025-01-31, a time such as 2025-01-31T12:00:00Z, or a duration such as 2h or 3d"
+            "`{text}` is not a time; use a date such as 2025-01-31 or yesterday, a time such as 2025-01-31T12:00:00Z, or a duration such as 2h or 3d"
         ));
     };
     Ok(zoned.timestamp().as_millisecond())
@@ -75,6 +80,8 @@ mod tests {
             ("3d", "2025-01-28T12:00:00Z"),
             ("1w 2d", "2025-01-22T12:00:00Z"),
             ("2h ago", "2025-01-31T10:00:00Z"),
+            ("today", "2025-01-31T00:00:00Z"),
+            ("yesterday", "2025-01-30T00:00:00Z"),
         ] {
             assert_eq!(parse_at_noon(text, Bound::Start).as_deref(), Ok(want), "{text}");
         }
@@ -83,7 +90,7 @@ mod tests {
 
     #[test]
     fn rejects_other_text_with_examples() {
-        for text in ["", "yesterday", "2025-13-01", "2h3", "12", "9999999y", "2025-01-30x"] {
+        for text in ["", "tomorrow", "2025-13-01", "2h3", "12", "9999999y", "2025-01-30x"] {
             let error = parse_at_noon(text, Bound::Start).unwrap_err();
             assert!(error.contains(text), "{error}");
         }

@@ -2,7 +2,7 @@
 
 use slipstitch::core::text::display::escape_controls;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -52,6 +52,27 @@ fn suggest_own_name(error: &mut clap::Error) {
     }
 }
 
+/// Says how `edit` takes its texts, to someone who is used to other tools.
+fn explain_texts(error: &mut clap::Error, command: &clap::Command, arguments: &[OsString]) {
+    let is_edit = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .find(|name| arguments.iter().skip(1).any(|argument| argument == name))
+        .is_some_and(|name| name == "edit");
+    let lacks_texts = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|name| name.starts_with("--old")),
+        // What looks like an option of `sed`.
+        Some(ContextValue::String(unknown)) => {
+            error.kind() == ErrorKind::UnknownArgument && !unknown.starts_with("--")
+        }
+        _ => false,
+    };
+    if is_edit && lacks_texts {
+        let tip = "the texts are options: slipstitch edit FILE --old TEXT --new TEXT";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
 /// Prints what clap returned: help, the version, or a usage error.
 pub(crate) fn print_parse_error(
     mut error: clap::Error,
@@ -60,10 +81,16 @@ pub(crate) fn print_parse_error(
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     if !error.use_stderr() {
-        print_in_color(&error, &arguments);
-        return ExitCode::SUCCESS;
+        return match print_in_color(&error, &arguments) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let message = format!("error: cannot write the output: {error}\n");
+                write_streams(b"", message.as_bytes(), Status::Failed, Effect::Nothing)
+            }
+            _ => ExitCode::SUCCESS,
+        };
     }
     suggest_own_name(&mut error);
+    explain_texts(&mut error, command, &arguments);
     let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
@@ -79,25 +106,22 @@ pub(crate) fn print_parse_error(
         let message = unsafe_names.escape_in(&error.render().to_string());
         return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
-    print_in_color(&error, &arguments);
+    // If stderr can't be written, there is nowhere left to report it.
+    let _ = print_in_color(&error, &arguments);
     write_streams(b"", b"", Status::Invalid, Effect::Nothing)
 }
 
 /// Prints help or an error with the colours that `--color` wants. clap itself does not know the option yet when it prints.
-fn print_in_color(error: &clap::Error, arguments: &[OsString]) {
+fn print_in_color(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
     let text = match color_option(arguments) {
         Some("never") => error.render().to_string(),
         Some("always") => error.render().ansi().to_string(),
-        _ => {
-            // A closed pipe is not a failure, here and below.
-            let _ = error.print();
-            return;
-        }
+        _ => return error.print(),
     };
-    let _ = match error.use_stderr() {
-        true => std::io::stderr().write_all(text.as_bytes()),
-        false => std::io::stdout().write_all(text.as_bytes()),
-    };
+    match error.use_stderr() {
+        true => io::stderr().write_all(text.as_bytes()),
+        false => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
+    }
 }
 
 /// The value of the last `--color`.

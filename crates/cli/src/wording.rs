@@ -25,6 +25,19 @@ const WORDS: &[(&str, &str)] = &[
     ("Read the file again.", "Look at the file."),
     ("Read the file again;", "Look at the file;"),
     ("Read the file again, make", "Look at the file, make"),
+    ("Read the file and use line numbers", "Use line numbers"),
+    (
+        "Ask the user to give this process access to the file.",
+        "Check the permissions of the file and its folder.",
+    ),
+    (" Ask the user how to proceed with this file.", ""),
+    ("Ask the user to save or revert", "Save or revert"),
+    ("then read the file and retry the edit.", "then try again."),
+    ("Leave this change to the user: the settings", "The settings"),
+    ("Leave it to the user: the settings", "The settings"),
+    ("Send the id from the answer to the edit.", "`slipstitch log` lists the changes."),
+    ("Send more digits of the version.", "Use more digits of the version."),
+    ("Read the file again and repeat", "Look at the file and repeat"),
     ("Read lines ", "Look at lines "),
     ("Read line ", "Look at line "),
 ];
@@ -34,6 +47,13 @@ pub(crate) fn address_a_person(report: &mut Report) {
     let failures = report.failures.iter_mut().map(|failure| &mut failure.message);
     for message in failures.chain([&mut report.message]).chain(&mut report.warnings) {
         *message = message.replace(", you sent `", ", you gave `").replace(", you sent \"", ", you gave \"");
+    }
+    if report.files.iter().map(|file| file.edits.len()).sum::<usize>() <= 1 {
+        for warning in &mut report.warnings {
+            if let Some(rest) = warning.strip_prefix("edit 1: ") {
+                *warning = rest.to_owned();
+            }
+        }
     }
     let failures = report.failures.iter_mut().map(|failure| &mut failure.hint);
     for hint in report.hint.iter_mut().chain(failures) {

@@ -14,26 +14,38 @@ use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::model_option::ModelOption;
 use crate::project::{find_root, relative_to_root};
 
 /// The default session.
 const DEFAULT_SESSION: &str = "cli";
 
+/// What only tool calls say about their caller.
+#[derive(Debug, Default)]
+struct Caller {
+    mode: Option<Mode>,
+    model: Option<String>,
+}
+
 impl Global {
     /// Opens the project for a command that `--agent` attributes changes of.
     pub(crate) fn open(&self) -> Result<Workspace, CommandError> {
-        self.open_at(&self.project_root(), self.agent_name()?, None)
+        self.open_at(&self.project_root(), self.agent_name()?, Caller::default())
     }
 
     /// Opens the project for a command that selects changes: `--agent` says whose, not who runs the command.
     pub(crate) fn open_to_select(&self) -> Result<Workspace, CommandError> {
-        self.open_at(&self.project_root(), env_variable("SLIPSTITCH_AGENT")?, None)
+        self.open_at(&self.project_root(), env_variable("SLIPSTITCH_AGENT")?, Caller::default())
     }
 
     /// Opens the working folder or `--root` for a tool call, as a server there would, and sets the session's mode.
-    pub(crate) fn open_for_call(&self, mode: Option<Mode>) -> Result<Workspace, CommandError> {
+    pub(crate) fn open_for_call(
+        &self,
+        mode: Option<Mode>,
+        model: &ModelOption,
+    ) -> Result<Workspace, CommandError> {
         let root = self.root.first().map_or_else(|| PathBuf::from("."), Clone::clone);
-        self.open_at(&root, self.agent_name()?, mode)
+        self.open_at(&root, self.agent_name()?, Caller { mode, model: model.name()? })
     }
 
     /// `--root`, or the project around the working folder.
@@ -49,7 +61,7 @@ impl Global {
         &self,
         first: &Path,
         agent: Option<String>,
-        mode: Option<Mode>,
+        caller: Caller,
     ) -> Result<Workspace, CommandError> {
         let session = self.session_name()?;
         let roots = self.root.iter().skip(1);
@@ -61,7 +73,10 @@ impl Global {
         if let Some(agent) = agent {
             builder = builder.agent(agent);
         }
-        if let Some(mode) = mode {
+        if let Some(model) = caller.model {
+            builder = builder.model(model);
+        }
+        if let Some(mode) = caller.mode {
             builder = builder.mode(mode);
         }
         let workspace = builder.open().map_err(open_error_report)?;
@@ -149,7 +164,15 @@ pub(crate) fn open_error_report(error: WorkspaceOpenError) -> CommandError {
             _ => (Status::Failed, "root_error", "Check that the folder is readable."),
         },
         WorkspaceOpenError::Config(error) => return config_error_report(&error),
-        WorkspaceOpenError::Journal(error) => return Report::from(error).into(),
+        WorkspaceOpenError::Journal(error) => {
+            return Report::from(error)
+                .hint(
+                    "Check the permissions and the free space of the state folder, or use another one with \
+                     `--state-dir`. A journal that is moved away is replaced by an empty one, and its changes can't \
+                     be undone any more.",
+                )
+                .into();
+        }
         WorkspaceOpenError::State(StateError::NotPrivate { .. }) => (
             Status::Failed,
             "state_error",

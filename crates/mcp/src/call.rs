@@ -144,6 +144,7 @@ impl Call {
         let (token, until_done) = (cancel.clone(), awaited.clone());
         let thread = EngineThread::default();
         let own_thread = thread.clone();
+        let model = self.caller.model.clone();
         let run = move || {
             own_thread.start();
             let _until_done = until_done;
@@ -151,7 +152,10 @@ impl Call {
             if stopping.is_cancelled() {
                 return Err(stopping_report());
             }
-            let (answer, record) = engine.run_unrecorded(planned, &mut approver, &token);
+            let (answer, mut record) = engine.run_unrecorded(planned, &mut approver, &token);
+            if model.is_some() {
+                record = record.with_model(model.as_deref());
+            }
             let needs_user = answer.report.proposal.is_some() || approver.mode_request.is_some();
             let mut is_first_queued = false;
             match approver.is_repeated {

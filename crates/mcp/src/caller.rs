@@ -31,6 +31,8 @@ pub(crate) struct Caller {
     pub(crate) agent: Option<String>,
     /// The client's own name and version.
     pub(crate) client: Option<String>,
+    /// The model that makes the call, if the client says so.
+    pub(crate) model: Option<String>,
     /// Whether the client can show a form to the user.
     pub(crate) supports_forms: bool,
     /// Whether the client can list its root folders.
@@ -39,6 +41,15 @@ pub(crate) struct Caller {
     /// What the request asks for in addition to the text.
     pub(crate) extras: Extras,
     pub(crate) cancelled: CancellationToken,
+}
+
+/// Where clients say in `_meta` which model makes a call: our own key, and what Codex sends with every call.
+const MODEL_FIELDS: [&[&str]; 2] = [&["slipstitch/model"], &["x-codex-turn-metadata", "model"]];
+
+/// The string in nested fields, as a name that can be shown.
+fn string_at(value: &Value, fields: &[&str]) -> Option<String> {
+    let value = fields.iter().try_fold(value, |value, field| value.get(field))?;
+    client_name(value.as_str()?)
 }
 
 impl Caller {
@@ -60,6 +71,7 @@ impl Caller {
             client: context
                 .client_info()
                 .and_then(|client| client_name(&format!("{} {}", client.name, client.version))),
+            model: MODEL_FIELDS.iter().find_map(|path| string_at(context.meta.0.get(path[0])?, &path[1..])),
             supports_forms,
             supports_roots: capabilities.roots.is_some(),
             progress_token: context.meta.get_progress_token(),

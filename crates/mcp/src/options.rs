@@ -27,6 +27,8 @@ pub struct Options {
     pub session: Option<String>,
     /// The agent's name in the journal, overriding what the client calls itself.
     pub agent: Option<String>,
+    /// The model to record for calls whose client does not say which one makes them.
+    pub model: Option<String>,
     /// The mode in which a session starts.
     pub mode: Mode,
     /// How long to wait for the user to answer an approval form.
@@ -46,6 +48,7 @@ impl Default for Options {
             overrides: Overrides::default(),
             session: None,
             agent: None,
+            model: None,
             mode: Mode::default(),
             approval_timeout: Duration::from_secs(10 * 60),
             min_answer_time: Duration::from_secs(1),
@@ -75,6 +78,9 @@ impl Options {
         let mut builder = builder.overrides(&self.overrides);
         if let Some(agent) = self.agent.as_deref().or(agent) {
             builder = builder.agent(agent);
+        }
+        if let Some(model) = &self.model {
+            builder = builder.model(model);
         }
         Ok(builder.open()?)
     }

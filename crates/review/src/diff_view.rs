@@ -355,14 +355,29 @@ mod tests {
     }
 
     #[test]
+    fn what_a_call_gained_is_marked_and_not_the_whole_call() {
+        let diff = "@@ -1 +1 @@\n-    return self.post(message)\n+    return self.post(message, retries=3)\n";
+        let view = HunkView::parse(diff, "a.txt");
+        let marked = |line: &Option<Line>| -> String {
+            let parts = line.as_ref().unwrap().parts.iter().filter(|part| part.is_changed);
+            parts.map(|part| part.text.as_str()).collect()
+        };
+        assert_eq!(
+            (marked(&view.rows[0].old).as_str(), marked(&view.rows[0].new).as_str()),
+            ("", ", retries=3")
+        );
+        assert_eq!(crate::marks::tokens("a_b(1,  é)"), ["a_b", "(", "1", ",", "  ", "é", ")"]);
+    }
+
+    #[test]
     fn only_changed_words_are_marked() {
         let view = HunkView::parse(DIFF, "a.txt");
         let marked = |line: &Option<Line>| -> Vec<String> {
             let parts = line.as_ref().unwrap().parts.iter().filter(|part| part.is_changed);
             parts.map(|part| part.text.clone()).collect()
         };
-        assert_eq!(marked(&view.rows[1].old), ["one;"]);
-        assert_eq!(marked(&view.rows[1].new), ["two;"]);
+        assert_eq!(marked(&view.rows[1].old), ["one"]);
+        assert_eq!(marked(&view.rows[1].new), ["two"]);
         assert!(marked(&view.rows[0].old).is_empty());
     }
 

@@ -66,6 +66,30 @@ pub(crate) fn text_of(parts: &[Part]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect()
 }
 
+/// Names and numbers, white space, and everything else one character at a time: `f(a)` is changed to `f(a, b)` by `, b`.
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 1,
+        c if c.is_whitespace() => 2,
+        _ => 0,
+    };
+    let mut found: Vec<&str> = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        let continues = last == Some(kind(c)) && kind(c) != 0;
+        if at > 0 && !continues {
+            found.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(kind(c));
+    }
+    if start < text.len() {
+        found.push(&text[start..]);
+    }
+    found
+}
+
 /// The parts of two lines, with the words marked that differ; `None` if the lines have too little in common.
 fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
     let (before, after) = (text_of(old), text_of(new));
@@ -80,18 +104,19 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         let changed = |text: &str| start..text.len() - end;
         return Some((split_parts(old, &[changed(&before)]), split_parts(new, &[changed(&after)])));
     }
-    let diff = TextDiff::from_words(before.as_str(), after.as_str());
+    let (old_tokens, new_tokens) = (tokens(&before), tokens(&after));
+    let diff = TextDiff::from_slices(&old_tokens, &new_tokens);
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     let (mut at_old, mut at_new) = (0, 0);
     for change in diff.iter_all_changes() {
         let length = change.value().len();
         match change.tag() {
             ChangeTag::Delete => {
-                removed.push(at_old..at_old + length);
+                extend_ranges(&mut removed, at_old..at_old + length);
                 at_old += length;
             }
             ChangeTag::Insert => {
-                added.push(at_new..at_new + length);
+                extend_ranges(&mut added, at_new..at_new + length);
                 at_new += length;
             }
             ChangeTag::Equal => {
@@ -101,6 +126,14 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         }
     }
     Some((split_parts(old, &removed), split_parts(new, &added)))
+}
+
+/// Adds a range, to the last one if it continues that.
+fn extend_ranges(ranges: &mut Vec<std::ops::Range<usize>>, next: std::ops::Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == next.start => last.end = next.end,
+        _ => ranges.push(next),
+    }
 }
 
 /// Splits parts at the ends of the ranges, and marks those inside.

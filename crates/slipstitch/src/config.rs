@@ -417,7 +417,7 @@ impl Config {
         let applied = deserialize(parsed, None, &path).and_then(|sections| self.tighten(&sections, &path));
         applied.map_err(|error| error.in_text(text))?;
         self.keep_rules(text);
-        let ignored = self.find_ignored(&text.parse().map_err(syntax_error)?, ROOT_FILE);
+        let ignored = self.find_ignored(text, ROOT_FILE).map_err(syntax_error)?;
         self.ignored.extend(ignored);
         Ok(())
     }

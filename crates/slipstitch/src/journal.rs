@@ -5,6 +5,7 @@
 
 mod activity;
 mod aids;
+mod call_paths;
 mod calls;
 mod check;
 mod checksum;
@@ -118,24 +119,26 @@ impl SqliteJournal {
     pub fn open(state_dir: &Path, root: &str) -> Result<Self, JournalError> {
         let failed = |reason: String| JournalError::new("be opened", reason);
         let path = state_dir.join(FILE);
+        let with_path = |reason: &dyn std::fmt::Display| format!("`{}`: {reason}", path.display());
         // SQLite refuses a symlink too, but not in a way that says which file is one.
         for suffix in ["", "-wal", "-shm", "-journal"] {
             private_files::check(&state_dir.join(format!("{FILE}{suffix}")), Expected::File)
                 .map_err(|error| failed(error.to_string()))?;
         }
-        create_private(&path).map_err(|error| failed(format!("`{}`: {error}", path.display())))?;
+        create_private(&path).map_err(|error| failed(with_path(&error)))?;
         let log = state_dir.join(format!("{FILE}-wal"));
-        let open = OpenMark::take(state_dir, &log).map_err(|error| failed(error.to_string()))?;
+        let open = OpenMark::take(state_dir, &log).map_err(|error| failed(with_path(&error)))?;
         // SQLite refuses a symlink anywhere in the path, but only the file itself matters.
         let real = state_dir.canonicalize().map_err(|error| failed(error.to_string()))?.join(FILE);
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection =
-            Connection::open_with_flags(&real, flags).map_err(|error| failed(error.to_string()))?;
+            Connection::open_with_flags(&real, flags).map_err(|error| failed(with_path(&error)))?;
         let has_log = schema::prepare(&mut connection, BUSY_TIMEOUT).map_err(|error| match error {
-            schema::SchemaError::Sqlite(error) => DbError::from(error).during("be opened"),
-            error => {
-                failed(format!("`{}` {error}; move the file away to start a new journal", path.display()))
+            schema::SchemaError::Sqlite(error) => {
+                let error = DbError::from(error).during("be opened");
+                JournalError { reason: with_path(&error.reason), ..error }
             }
+            error => failed(format!("`{}` {error}; {}", path.display(), error.advice())),
         })?;
         let patience = Patience::install(&mut connection).map_err(|error| failed(error.to_string()))?;
         Ok(Self {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use slipstitch_core::change::Rung;
+use slipstitch_core::engine::Touches;
 use slipstitch_core::outcome::{Status, Unplaced};
+use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::journal::ProposalId;
 use slipstitch_core::report::{Action, FileReport, Report};
 use slipstitch_core::text::display::truncate_chars;
@@ -25,7 +27,10 @@ const STATUSES: [Status; 9] = [
     Status::Failed,
 ];
 
-/// The record of one call: who called what, and the outcome. Only [`CallRecord::failure`] contains a path and text, and only
+/// How many paths of a call are recorded.
+const MAX_PATHS: usize = 64;
+
+/// The record of one call: who called what, and the outcome. Only [`CallRecord::failure`] contains text of files, and only
 /// the last of those are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRecord {
@@ -33,10 +38,14 @@ pub struct CallRecord {
     pub session: String,
     /// The calling program, by the name it gave.
     pub agent: Option<String>,
+    /// The model that made the call, if the client says so.
+    pub model: Option<String>,
     /// The dialect.
     pub dialect: String,
     /// The tool.
     pub tool: String,
+    /// The files that the call is about, at most the first 64.
+    pub paths: Vec<String>,
     /// Which of the tool's modes was used, if they are counted.
     pub variant: Option<String>,
     /// Whether it added lines to an existing file and removed none; only for tools whose modes are counted.
@@ -66,6 +75,9 @@ pub struct FailedEdit {
     pub session: String,
     /// The calling program, by the name it gave.
     pub agent: Option<String>,
+    /// The model that made the call, if the client says so.
+    #[serde(default)]
+    pub model: Option<String>,
     /// The dialect.
     pub dialect: String,
     /// The tool.
@@ -95,6 +107,7 @@ impl FailedEdit {
             at: 0,
             session: session.into(),
             agent: agent.map(truncate_name),
+            model: None,
             dialect: truncate_name(dialect),
             tool: truncate_name(tool),
             path: failure.path.to_string(),
@@ -122,8 +135,10 @@ impl CallRecord {
         Self {
             session: session.into(),
             agent: agent.map(truncate_name),
+            model: None,
             dialect: truncate_name(dialect),
             tool: truncate_name(tool),
+            paths: Vec::new(),
             variant: None,
             is_addition: false,
             status: variant_name(&report.status()),
@@ -134,6 +149,32 @@ impl CallRecord {
             proposal: report.proposal,
             failure: FailedEdit::of(report, session, agent, dialect, tool),
         }
+    }
+
+    /// The same record with the model that made the call, if it is known.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<&str>) -> Self {
+        let model = model.map(truncate_name);
+        if let Some(failure) = &mut self.failure {
+            failure.model.clone_from(&model);
+        }
+        self.model = model;
+        self
+    }
+
+    /// The same record with the files that the call is about: those it names, and those it changed.
+    #[must_use]
+    pub fn with_paths(mut self, touches: &Touches, report: &Report) -> Self {
+        let named = match touches {
+            Touches::Paths { paths, .. } => Some(paths),
+            Touches::Anything | Touches::Nothing => None,
+        };
+        let named = named.into_iter().flatten().flatten();
+        let mut paths: Vec<&FilePath> = named.chain(report.files.iter().map(|file| &file.path)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        self.paths = paths.into_iter().take(MAX_PATHS).map(ToString::to_string).collect();
+        self
     }
 
     /// The same record with the mode that the call used, if it named one.
@@ -194,8 +235,12 @@ pub struct CallFilter {
     pub session: Option<String>,
     /// Only calls of this program.
     pub agent: Option<String>,
+    /// Only calls of this model.
+    pub model: Option<String>,
     /// Only calls in this dialect.
     pub dialect: Option<String>,
+    /// Only calls about these files, or about files in these folders. The empty path is the first root.
+    pub files: Option<Vec<String>>,
     /// Only calls at this time or later, in milliseconds since 1970.
     pub since: Option<i64>,
     /// Only calls before this time, in milliseconds since 1970.
@@ -241,10 +286,20 @@ impl CallFilter {
     pub(crate) fn selects(&self, failure: &FailedEdit) -> bool {
         self.session.as_ref().is_none_or(|session| *session == failure.session)
             && self.agent.as_ref().is_none_or(|agent| Some(agent) == failure.agent.as_ref())
+            && self.model.as_ref().is_none_or(|model| Some(model) == failure.model.as_ref())
+            && self.files.as_ref().is_none_or(|names| names.iter().any(|name| is_within(&failure.path, name)))
             && self.dialect.as_ref().is_none_or(|dialect| *dialect == failure.dialect)
             && self.since.is_none_or(|since| failure.at >= since)
             && self.until.is_none_or(|until| failure.at < until)
     }
+}
+
+/// Whether a path is `name`, or in the folder with that name.
+fn is_within(path: &str, name: &str) -> bool {
+    if name.is_empty() {
+        return !path.starts_with('/');
+    }
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Counts of calls by outcome.
@@ -293,13 +348,15 @@ pub struct Count {
     pub count: u64,
 }
 
-/// The calls of one session, program and dialect.
+/// The calls of one session, program, model and dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallGroup {
     /// The session.
     pub session: String,
     /// The program, if it gave a name.
     pub agent: Option<String>,
+    /// The model, if the client said which it is.
+    pub model: Option<String>,
     /// The dialect.
     pub dialect: String,
     /// The counts.

@@ -70,6 +70,7 @@ pub struct Workspace {
     guards: Guards,
     session: String,
     agent: Option<String>,
+    model: Option<String>,
     /// The mode of a session that has none recorded.
     mode: Mode,
     mode_lock: ModeLock,
@@ -106,6 +107,7 @@ pub struct Builder {
     relaxing: Relaxing,
     session: String,
     agent: Option<String>,
+    model: Option<String>,
     encoding: Option<Encoding>,
     fsync: Option<Fsync>,
     mode: Mode,
@@ -192,6 +194,12 @@ impl Builder {
     /// Names the calling program, for the journal.
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
+        self
+    }
+
+    /// Names the model that makes the calls, for the statistics.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
         self
     }
 
@@ -289,6 +297,7 @@ impl Builder {
             guards: self.guards,
             session: self.session,
             agent: self.agent,
+            model: self.model,
             mode: self.mode,
         })
     }
@@ -313,6 +322,7 @@ impl Workspace {
             relaxing: Relaxing::ByAny,
             session: Self::SESSION.into(),
             agent: None,
+            model: None,
             encoding: None,
             fsync: None,
             mode: Mode::default(),
@@ -397,6 +407,11 @@ impl Workspace {
         FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
     }
 
+    /// The existing file that someone who names `path`, which does not exist, most likely means.
+    pub fn closest_path(&self, path: &FilePath) -> Option<FilePath> {
+        self.engine().closest_path(path)
+    }
+
     /// Answers a tool call.
     pub fn call(&self, dialect: &str, tool: &str, arguments: Value) -> Answer {
         self.call_with(dialect, tool, arguments, &mut Auto)
@@ -414,7 +429,8 @@ impl Workspace {
         let (answer, call) = match self.plan(request) {
             Ok(planned) => self.run_unrecorded(planned, approver, &CancelToken::default()),
             Err(report) => {
-                let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &report);
+                let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &report)
+                    .with_model(self.model.as_deref());
                 (Answer::from(*report), call)
             }
         };
@@ -442,9 +458,11 @@ impl Workspace {
         cancel: &CancelToken,
     ) -> (Answer, CallRecord) {
         let (dialect, tool) = (planned.dialect().name, planned.tool().name);
-        let variant = planned.variant().map(str::to_owned);
+        let (variant, touches) = (planned.variant().map(str::to_owned), planned.touches());
         let answer = self.run_planned(planned, approver, cancel);
         let call = CallRecord::new(&self.session, self.agent.as_deref(), dialect, tool, &answer.report)
+            .with_model(self.model.as_deref())
+            .with_paths(&touches, &answer.report)
             .with_variant(variant.as_deref(), &answer.report);
         (answer, call)
     }
@@ -544,7 +562,7 @@ impl Workspace {
         self.journal.list(filter)
     }
 
-    /// Counts of calls in this root by session, program and dialect.
+    /// Counts of calls in this root by session, program, model and dialect.
     pub fn stats(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
         self.journal.count_calls(filter)
     }

@@ -22,7 +22,7 @@ If the text would run into an existing line, a newline in the file's style is ad
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Append {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_parser = file_name())]
+    #[arg(value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: String,
     #[command(flatten)]
     content: Content,

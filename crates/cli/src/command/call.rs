@@ -1,6 +1,7 @@
 //! `slipstitch call`: make one tool call, answered as the MCP server would.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde_json::Value;
 use slipstitch::core::engine::Answer;
 use slipstitch::core::outcome::Status;
@@ -13,9 +14,10 @@ use super::dialect_name::DialectName;
 use crate::error::{CommandError, Layout};
 use crate::escape::{self, UnsafeNames};
 use crate::global::Global;
+use crate::model_option::ModelOption;
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::streams::Streams;
-use crate::{consent, input, json};
+use crate::{complete, consent, input, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +38,10 @@ pub(crate) struct Call {
     /// What the session may do; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     mode: Option<Mode>,
+    #[command(flatten)]
+    model: ModelOption,
     /// The tool's name
+    #[arg(add = ArgValueCandidates::new(complete::tools))]
     tool: String,
     /// The arguments as a JSON object, or the plain text of a patch for a tool that takes one; `-` is standard input
     /// [default: {}]
@@ -60,7 +65,7 @@ impl Call {
             Err(_) if self.is_plain_patch(&text) => Value::String(text),
             Err(error) => return Err(self.invalid_json(&error)),
         };
-        let workspace = global.open_for_call(self.mode)?;
+        let workspace = global.open_for_call(self.mode, &self.model)?;
         let mut paths = Vec::new();
         collect_paths(&arguments, &mut paths);
         let mut answer = workspace.call(&self.dialect, &self.tool, arguments);

@@ -45,7 +45,7 @@ enum Action {
     #[command(after_help = PROTECTED_EXAMPLES)]
     Protected {
         /// Show what applies to these files; they need not exist
-        #[arg(value_name = "FILE", value_parser = file_name())]
+        #[arg(value_name = "FILE", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
         files: Vec<String>,
     },
 }

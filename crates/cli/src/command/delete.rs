@@ -21,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Delete {
     /// The files, relative to the working folder or to `--root`, or globs such as 'generated/*.json'
-    #[arg(value_name = "FILE", required = true, value_parser = file_name())]
+    #[arg(value_name = "FILE", required = true, value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     files: Vec<String>,
     #[command(flatten)]
     run: RunOptions,

@@ -13,9 +13,10 @@ use serde_json::json;
 use slipstitch::config::{self, Config};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::JournalError;
+use slipstitch::disk::FsFeatures;
 use slipstitch::editors::{ServerState, ServerStatus};
 use slipstitch::journal::JournalCheck;
-use slipstitch::{SqliteJournal, Workspace, confine};
+use slipstitch::{DiskWorkspace, Fsync, SqliteJournal, Workspace, confine};
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -79,7 +80,7 @@ impl Doctor {
         let _progress = Progress::start("Checking the journal and the file systems", global);
         match global.open() {
             Ok(workspace) => {
-                findings.roots(&workspace);
+                findings.roots(workspace.abilities());
                 findings.journal(&workspace);
                 findings.unfinished_erasing(&workspace);
                 findings.interrupted_changes(&workspace);
@@ -90,15 +91,15 @@ impl Doctor {
             }
             // Failing to open is itself a finding.
             Err(error) if error.status() == Status::Failed => {
-                let next = "you can move the journal away to start a new one, but earlier changes can then not be undone";
-                findings.add("open", Grade::Bad, format!("{} ({next})", error.report.message));
+                let hint = error.report.hint.as_deref().unwrap_or_default();
+                findings.add("open", Grade::Bad, format!("{}. {hint}", error.report.message));
             }
             // An invalid settings file is one too; its message already has line breaks.
             Err(error) => {
                 let message = error.report.message.lines().collect::<Vec<_>>().join(" ");
                 let hint = error.report.hint.as_deref().unwrap_or_default();
                 findings.add("settings", Grade::Bad, format!("{message}. {hint}"));
-                findings.journal_without_settings(global);
+                findings.without_settings(global);
             }
         }
         findings.landlock();
@@ -125,8 +126,8 @@ impl Findings {
         self.add(format!("{root}: {name}"), grade, detail);
     }
 
-    fn roots(&mut self, workspace: &Workspace) {
-        for (root, abilities) in workspace.abilities() {
+    fn roots(&mut self, probed: Vec<(String, std::io::Result<FsFeatures>)>) {
+        for (root, abilities) in probed {
             let supports = match abilities {
                 Ok(supports) => supports,
                 Err(error) => {
@@ -190,12 +191,15 @@ impl Findings {
         }
     }
 
-    /// Checks the journal of a project that cannot be opened.
-    fn journal_without_settings(&mut self, global: &Global) {
+    /// Checks what can be checked of a project that cannot be opened.
+    fn without_settings(&mut self, global: &Global) {
         let root = global.project_root();
         let Ok(state) = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()]) else {
             return;
         };
+        if let Ok(files) = DiskWorkspace::open(&root, &slipstitch::state::locks(&state), Fsync::On) {
+            self.roots(files.probe_features());
+        }
         let checked =
             SqliteJournal::open(&state, &root.to_string_lossy()).and_then(|journal| journal.check());
         self.journal_check(checked, &state);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anstyle::AnsiColor;
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::{Outcome, Status, Unplaced};
@@ -10,16 +11,17 @@ use slipstitch::core::plan::{
     EditPlan, EditRules, FilePlan, LineRange, Operation, Plan, Run, Tolerance, Which,
 };
 use slipstitch::core::report::Report;
-use slipstitch::core::text::display::escape_text;
+use slipstitch::core::text::display::{escape_controls, escape_text};
 
 use crate::change::{ChangeOptions, shrink_rule};
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::file_set::FileSet;
 use crate::global::Global;
-use crate::output::CommandResult;
+use crate::output::{self, CommandResult};
 use crate::progress::Progress;
-use crate::{input, lines, prompt};
+use crate::prompt::Answer;
+use crate::{diff, input, lines, prompt, render, wording};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +42,7 @@ not at all.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Edit {
     /// The files, relative to the working folder or to `--root`, or globs such as 'src/**/*.rs'
-    #[arg(value_name = "FILE", required = true, value_parser = file_name())]
+    #[arg(value_name = "FILE", required = true, value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     files: Vec<String>,
     /// The text to replace
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -95,7 +97,7 @@ impl Edit {
             ..EditRules::NATIVE
         };
         let report = match files.single() {
-            Some(path) => edit_file(&self.options, path, operation, rules, &workspace),
+            Some(path) => edit_file(&self.options, path, operation, rules, &workspace, global),
             None => edit_files(&self.options, &files, &operation, rules, &workspace)?,
         };
         Ok(Box::new(report))
@@ -117,6 +119,7 @@ fn edit_file(
     operation: Operation,
     rules: EditRules,
     workspace: &Workspace,
+    global: &Global,
 ) -> Report {
     let plan = |rules: EditRules| {
         let file = FilePlan {
@@ -131,15 +134,18 @@ fn edit_file(
         return report;
     }
     let recovering = EditRules { tolerance: Tolerance::Recover, ..rules };
-    let tried = workspace.run(Plan::Edit(EditPlan { run: Run::Dry, ..plan(recovering) }), "edit");
+    let mut tried = workspace.run(Plan::Edit(EditPlan { run: Run::Dry, ..plan(recovering) }), "edit");
     if tried.status() != Status::WouldApply {
         return report;
     }
-    let preview: Vec<String> = tried.diff.iter().flat_map(|diff| diff.lines()).map(str::to_owned).collect();
-    let why = tried.warnings.iter().map(|warning| format!("note: {warning}"));
-    let preview: Vec<String> = preview.into_iter().chain(why).map(|line| escape_text(&line)).collect();
-    if prompt::confirm(&preview, "The old text has no exact match. Make this edit instead?") {
-        return options.run_plan(workspace, plan(recovering), "edit");
+    wording::address_a_person(&mut tried);
+    match prompt::ask(
+        &show_preview(&tried, global),
+        "The old text has no exact match. Make this edit instead?",
+    ) {
+        Answer::Yes => return options.run_plan(workspace, plan(recovering), "edit"),
+        Answer::No => return report,
+        Answer::Nobody => {}
     }
     let hint = report.hint.clone().unwrap_or_default();
     report.hint(
@@ -148,6 +154,18 @@ fn edit_file(
         )
         .trim_start(),
     )
+}
+
+/// What an edit would do, and how it differs from what was asked for.
+fn show_preview(tried: &Report, global: &Global) -> Vec<u8> {
+    let mut shown = output::message_text(global);
+    if let Some(diff) = &tried.diff {
+        diff::write_colored(diff.as_bytes(), &mut shown);
+    }
+    for warning in &tried.warnings {
+        render::write_labelled(AnsiColor::Yellow, "note", &escape_controls(warning), &mut shown);
+    }
+    shown.bytes
 }
 
 /// Edits many files together. Files that were found by a glob and do not have the old text are skipped.

@@ -18,7 +18,7 @@ use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
-use crate::prompt;
+use crate::prompt::{self, Answer};
 use crate::reviewer;
 use crate::streams::Streams;
 
@@ -44,7 +44,7 @@ pub(crate) struct Forget {
     #[arg(value_name = "ID", value_parser = parse_id, conflicts_with = "file")]
     ids: Vec<Id>,
     /// Forget everything about this file, which may be gone; with `--session`, only what that session did to it
-    #[arg(long, value_name = "FILE", value_parser = file_name())]
+    #[arg(long, value_name = "FILE", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: Option<String>,
     /// Show what would be forgotten without forgetting it
     #[arg(long, short = 'n')]
@@ -105,7 +105,15 @@ impl Forget {
         }
         // The journal says what agents did, so they must not erase it.
         reviewer::for_acceptance(&workspace, None, "what is in the journal can only be forgotten")?;
-        if !self.yes && !prompt::confirm(&describe(&preview, Run::Dry), "Forget this for good?") {
+        let preview_text = || prompt::join_lines(&describe(&preview, Run::Dry));
+        let answer = match self.yes {
+            true => Answer::Yes,
+            false => prompt::ask(preview_text().as_bytes(), "Forget this for good?"),
+        };
+        if answer == Answer::No {
+            return Err(CommandError::declined("nothing was forgotten"));
+        }
+        if answer == Answer::Nobody {
             let message = "forgetting can't be undone and needs confirmation";
             return Err(Report::custom(Status::Refused, "needs_consent", message)
                 .hint("Nothing was forgotten. Check with `--dry-run`, then add `--yes` to confirm it.")

@@ -10,6 +10,7 @@ use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
+use crate::wording::address_a_person;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Info {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_parser = file_name())]
+    #[arg(value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: String,
 }
 
@@ -29,7 +30,9 @@ impl Info {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
         let path = global.file(&self.file, &workspace)?;
-        Ok(Box::new(InfoOutput(workspace.run(Plan::Info(path), "info"))))
+        let mut report = workspace.run(Plan::Info(path), "info");
+        address_a_person(&mut report);
+        Ok(Box::new(InfoOutput(report)))
     }
 }
 

@@ -24,7 +24,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lines {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_parser = file_name())]
+    #[arg(value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: String,
     /// The lines to replace or delete, such as 4 or 4-6; the first line is 1
     #[arg(value_name = "LINES", value_parser = lines::parse_closed_range)]

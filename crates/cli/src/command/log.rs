@@ -6,17 +6,24 @@ use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde::Serialize;
+use slipstitch::Workspace;
 use slipstitch::core::engine::history::ForeignChange;
 use slipstitch::core::plan::{ChangeId, ChangeLabels};
 use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Origin, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
+use super::show::find_change;
+use crate::complete;
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
-use crate::selection::Selection;
+use crate::selection::{
+    IdRange, Selection, expand_ids, known_names, parse_ids, reject_filters, write_nothing_listed,
+};
 use crate::streams::{Streams, StyledText};
 pub(super) use crate::time::format_local as local_time;
 
@@ -30,6 +37,7 @@ Examples:
   slipstitch log --file src
   slipstitch log --agent claude-code
   slipstitch log --session agent --since 2025-01-01 --until 2025-01-31
+  slipstitch log c3 c5..c7
   slipstitch log --all --json
   slipstitch log --follow              show changes and proposals as they happen
 
@@ -43,8 +51,9 @@ a duration before now (30m, 2h, 3d, 1w).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
-    #[command(flatten)]
-    selection: Selection,
+    /// Only these changes, such as c7 or c3..c7
+    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    ids: Vec<IdRange>,
     /// Show at most N changes
     #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
     limit: usize,
@@ -52,8 +61,10 @@ pub(crate) struct Log {
     #[arg(long)]
     all: bool,
     /// Keep showing changes, proposals and decisions as they happen, until interrupted; with --json, one object per line
-    #[arg(long, short = 'f', conflicts_with_all = ["all", "limit"])]
+    #[arg(long, short = 'f', conflicts_with_all = ["all", "limit", "ids"])]
     follow: bool,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 impl Log {
@@ -64,6 +75,12 @@ impl Log {
             drop(progress);
             return follow::run(&workspace, &self.selection, global);
         }
+        if !self.ids.is_empty() {
+            reject_filters(&self.selection, global)?;
+            let changes = named_changes(&self.ids, &workspace)?;
+            let foreign = workspace.foreign(&changes).map_err(Report::from)?;
+            return Ok(Box::new(LogOutput { changes, foreign, more: false, empty: Empty::Nothing }));
+        }
         let max = if self.all { usize::MAX } else { self.limit };
         // One more than shown, to know whether there are more.
         let filter = Filter { limit: max.checked_add(1), ..Filter::default() };
@@ -71,8 +88,22 @@ impl Log {
         let more = changes.len() > max;
         changes.truncate(max);
         let foreign = workspace.foreign(&changes).map_err(Report::from)?;
-        Ok(Box::new(LogOutput { changes, foreign, more }))
+        let is_selected = self.selection.is_given(global) || global.session.is_some();
+        let empty = match is_selected && changes.is_empty() {
+            true => Empty::NothingSelected(known_names(&workspace, global)),
+            false => Empty::Nothing,
+        };
+        Ok(Box::new(LogOutput { changes, foreign, more, empty }))
     }
+}
+
+/// The changes with these ids, newest first. Of a range, those that exist.
+fn named_changes(ranges: &[IdRange], workspace: &Workspace) -> Result<Vec<Summary>, CommandError> {
+    let mut changes = Vec::new();
+    for id in expand_ids(ranges, &Filter::default(), workspace)?.into_iter().rev() {
+        changes.push(find_change(workspace, id)?.summary);
+    }
+    Ok(changes)
 }
 
 #[derive(Serialize)]
@@ -82,6 +113,16 @@ struct LogOutput {
     foreign: Vec<ForeignChange>,
     /// Whether older changes were left out.
     more: bool,
+    /// What an empty list means.
+    #[serde(skip)]
+    empty: Empty,
+}
+
+/// What an empty list means.
+enum Empty {
+    Nothing,
+    /// The options select nothing; and what names there are, if one of them is unknown.
+    NothingSelected(Option<String>),
 }
 
 impl CommandOutput for LogOutput {
@@ -111,7 +152,11 @@ impl CommandOutput for LogOutput {
             before.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
         }
         if self.changes.is_empty() && !self.more {
-            streams.err.line("No changes recorded here.");
+            let (hint, is_selected) = match &self.empty {
+                Empty::Nothing => (None, false),
+                Empty::NothingSelected(hint) => (hint.as_deref(), true),
+            };
+            write_nothing_listed("changes", hint, is_selected, &mut streams.err);
         }
         if self.more {
             streams.err.line("There are older changes; use `--limit N` or `--all` to show them.");

@@ -23,6 +23,7 @@ use slipstitch_mcp::{Access, HttpOptions, Options, RootSource, ServeError, Token
 use super::dialect_name::DialectName;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::model_option::ModelOption;
 use crate::output::CommandResult;
 use crate::workspace::{landlock_error_report, open_error_report};
 
@@ -65,6 +66,8 @@ pub(crate) struct Mcp {
     /// The mode in which sessions start; a restricted session can only read [possible values: restricted, unrestricted]
     #[arg(long, value_name = "MODE", value_parser = super::call::parse_mode)]
     mode: Option<Mode>,
+    #[command(flatten)]
+    model: ModelOption,
     /// How many seconds to wait for the user's approval; after that, the change stays pending for `slipstitch review`
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     patience: u64,
@@ -153,6 +156,7 @@ impl Mcp {
             overrides: global.overrides(),
             session: global.session_name()?,
             agent: global.agent_name()?,
+            model: self.model.name()?,
             mode: self.mode.unwrap_or_default(),
             approval_timeout: Duration::from_secs(self.patience),
             ..Options::default()

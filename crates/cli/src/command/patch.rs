@@ -16,6 +16,7 @@ use slipstitch::core::report::Report;
 
 use crate::change::{RunOptions, run_mode};
 use crate::error::CommandError;
+use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
@@ -56,7 +57,7 @@ pub(crate) struct Patch {
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// The file to patch, if the patch names none
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     path: Option<String>,
     /// Match lines exactly and do not repair the patch
     #[arg(long)]
@@ -121,8 +122,9 @@ impl Patch {
         if let Some(leftovers) = self.leftovers()
             && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
         {
-            let report = self.run.run(&workspace, partial.plan, "patch");
-            return Ok(Box::new(PartialOutput::new(report, partial.notes)));
+            let report = self.run.run(&workspace, partial.plan.clone(), "patch");
+            let notes = partial.describe_leftovers(&report);
+            return Ok(Box::new(PartialOutput::new(report, notes)));
         }
         if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);

@@ -8,6 +8,7 @@ use crate::global::Global;
 use crate::lines;
 use crate::output::CommandResult;
 use crate::progress::Progress;
+use crate::wording::address_a_person;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Read {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_parser = file_name())]
+    #[arg(value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: String,
     /// Only these lines, such as 10-20, 10 or 10-
     #[arg(long, value_name = "LINES", value_parser = lines::parse_range)]
@@ -41,6 +42,8 @@ impl Read {
             footer: Footer::Version,
             prefix: LinePrefix::Number,
         };
-        Ok(Box::new(workspace.run(Plan::Read(plan), "read")))
+        let mut report = workspace.run(Plan::Read(plan), "read");
+        address_a_person(&mut report);
+        Ok(Box::new(report))
     }
 }

@@ -21,10 +21,10 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Move {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_name = "FROM", value_parser = file_name())]
+    #[arg(value_name = "FROM", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     from: String,
     /// Its new name, or a folder to move it to
-    #[arg(value_name = "TO", value_parser = file_name())]
+    #[arg(value_name = "TO", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     to: String,
     /// Replace a file that has the new name
     #[arg(long)]

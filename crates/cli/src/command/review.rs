@@ -78,8 +78,6 @@ const PROPOSALS: &str = "proposals can only be accepted";
 pub(crate) struct Review {
     #[command(subcommand)]
     action: Option<Action>,
-    #[command(flatten)]
-    selection: Selection,
     /// Go through the proposals one by one, hunk by hunk
     #[arg(long, conflicts_with = "web")]
     plain: bool,
@@ -89,6 +87,8 @@ pub(crate) struct Review {
     /// The page's port [default: a free one]
     #[arg(long, value_name = "N", requires = "web", default_value = "0", hide_default_value = true)]
     port: u16,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 #[derive(Debug, Subcommand)]
@@ -174,7 +174,8 @@ impl Review {
                     let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
                     return interactive::run(&workspace, &pending, &reviewer);
                 }
-                Ok(Box::new(PendingProposals(pending)))
+                let is_selected = selection.is_given(global) || global.session.is_some();
+                Ok(Box::new(PendingProposals { pending, is_selected }))
             }
             Some(Action::Passphrase(command)) => command.run(&workspace),
             Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
@@ -266,16 +267,20 @@ fn parse_proposal_id(text: &str) -> Result<ProposalId, String> {
     })
 }
 
-struct PendingProposals(Vec<StoredProposal>);
+struct PendingProposals {
+    pending: Vec<StoredProposal>,
+    /// Whether options select some of them.
+    is_selected: bool,
+}
 
 impl CommandOutput for PendingProposals {
     fn json(&self) -> serde_json::Result<String> {
-        let listed: Vec<Value> = self.0.iter().map(to_json).collect();
+        let listed: Vec<Value> = self.pending.iter().map(to_json).collect();
         serde_json::to_string(&json!({"proposals": listed}))
     }
 
     fn write(&self, streams: &mut Streams) {
-        for found in &self.0 {
+        for found in &self.pending {
             let proposal = &found.proposal;
             streams.out.styled(Style::new().bold(), found.id.to_string());
             let session = escape_controls(&proposal.origin.session);
@@ -290,8 +295,11 @@ impl CommandOutput for PendingProposals {
             }
             streams.out.line(format!("  [{}]", escape_controls(&reason(proposal))));
         }
-        if self.0.is_empty() {
-            streams.err.line("Nothing to review.");
+        if self.pending.is_empty() {
+            streams.err.line(match self.is_selected {
+                true => "No pending proposals match these options.",
+                false => "Nothing to review.",
+            });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `slipstitch schema`: the JSON Schemas of `--json` output.
 
 use clap::Args;
+use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use serde_json::Value;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
@@ -65,8 +66,13 @@ const SCHEMAS: &[(&str, &str)] = &[
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Schema {
     /// The command, such as `log` or `'review show'`
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(names))]
     command: Vec<String>,
+}
+
+/// The commands that have a schema, for completion.
+fn names() -> Vec<CompletionCandidate> {
+    SCHEMAS.iter().map(|(name, _)| CompletionCandidate::new(*name)).collect()
 }
 
 impl Schema {

@@ -1,54 +1,100 @@
-//! `slipstitch show`: show one change with its diff.
+//! `slipstitch show`: show changes with their diffs.
 
 use anstyle::Style;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
+use serde_json::{Value, json};
+use slipstitch::Workspace;
 use slipstitch::core::engine::{pruned_change, unknown_change};
+use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
-    Entry, ProposalDecision, RejectedHunk, StoredProposal, describe_hunks,
+    Entry, Filter, ProposalDecision, RejectedHunk, StoredProposal, describe_hunks,
 };
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
 use super::log;
-use super::undo::parse_change_id;
 use crate::complete;
 use crate::consent::PHRASES;
 use crate::diff;
+use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::selection::{IdRange, expand_ids, parse_ids};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
+  slipstitch show                      the last change
   slipstitch show c7
+  slipstitch show c3 c5..c7
   slipstitch show c7 --json";
 
-/// Show a change: its origin, description and diff
+/// Show changes: their origin, description and diff
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// The change, such as c7; `slipstitch log` lists them
-    #[arg(value_parser = parse_change_id, add = ArgValueCandidates::new(complete::change_ids))]
-    id: ChangeId,
+    /// The changes, such as c7 or c3..c7; `slipstitch log` lists them [default: the last one]
+    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    ids: Vec<IdRange>,
 }
 
 impl Show {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open()?;
-        match workspace.change(self.id).map_err(Report::from)? {
-            Some(entry) => {
-                let proposal = workspace.accepted_proposal(self.id).map_err(Report::from)?;
-                Ok(Box::new(ShownChange { entry, proposal }))
+        let show = |id| -> Result<ShownChange, CommandError> {
+            let entry = find_change(&workspace, id)?;
+            let proposal = workspace.accepted_proposal(id).map_err(Report::from)?;
+            Ok(ShownChange { entry, proposal })
+        };
+        let ids = match self.ids[..] {
+            [] => {
+                let last = workspace.log(&Filter { limit: Some(1), ..Filter::default() });
+                last.map_err(Report::from)?.iter().map(|change| change.id).collect()
             }
-            None if workspace.was_pruned(self.id).map_err(Report::from)? => {
-                Err(pruned_change(self.id).into())
+            _ => expand_ids(&self.ids, &Filter::default(), &workspace)?,
+        };
+        match &ids[..] {
+            [] => {
+                Err(Report::custom(Status::Refused, "nothing_selected", "no changes are recorded here")
+                    .into())
             }
-            None => {
-                let report = unknown_change(self.id, &PHRASES);
-                Err(report.hint("Run `slipstitch log --all` to list all changes.").into())
+            [one] => Ok(Box::new(show(*one)?)),
+            several => {
+                Ok(Box::new(ShownChanges(several.iter().map(|&id| show(id)).collect::<Result<_, _>>()?)))
             }
+        }
+    }
+}
+
+/// A change of the journal, or the error that says why there is none.
+pub(super) fn find_change(workspace: &Workspace, id: ChangeId) -> Result<Entry, CommandError> {
+    match workspace.change(id).map_err(Report::from)? {
+        Some(entry) => Ok(entry),
+        None if workspace.was_pruned(id).map_err(Report::from)? => Err(pruned_change(id).into()),
+        None => {
+            let report = unknown_change(id, &PHRASES);
+            Err(report.hint("Run `slipstitch log --all` to list all changes.").into())
+        }
+    }
+}
+
+/// Several changes, oldest first.
+struct ShownChanges(Vec<ShownChange>);
+
+impl CommandOutput for ShownChanges {
+    fn json(&self) -> serde_json::Result<String> {
+        let changes: Vec<Value> = self.0.iter().map(ShownChange::to_json).collect();
+        serde_json::to_string(&json!({"changes": changes}))
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        for (at, change) in self.0.iter().enumerate() {
+            if at > 0 {
+                streams.out.line("");
+            }
+            change.write(streams);
         }
     }
 }
@@ -67,16 +113,20 @@ impl ShownChange {
             _ => &[],
         }
     }
+
+    fn to_json(&self) -> Value {
+        let mut shown = json!({"change": self.entry.summary, "diff": self.entry.diff});
+        if let Some(proposal) = &self.proposal {
+            shown["proposal"] = json!(proposal.id);
+            shown["left_out"] = json!(self.left_out());
+        }
+        shown
+    }
 }
 
 impl CommandOutput for ShownChange {
     fn json(&self) -> serde_json::Result<String> {
-        let mut shown = serde_json::json!({"change": self.entry.summary, "diff": self.entry.diff});
-        if let Some(proposal) = &self.proposal {
-            shown["proposal"] = serde_json::json!(proposal.id);
-            shown["left_out"] = serde_json::json!(self.left_out());
-        }
-        serde_json::to_string(&shown)
+        serde_json::to_string(&self.to_json())
     }
 
     fn write(&self, streams: &mut Streams) {

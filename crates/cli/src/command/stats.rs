@@ -10,7 +10,9 @@ use slipstitch::stats::{CallFilter, CallGroup, Count, FailedEdit, Tally};
 use super::dialect_name::DialectName;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::path_filter::PathFilter;
 use crate::progress::Progress;
+use crate::selection::{Selection, write_nothing_listed};
 use crate::streams::{Streams, StyledText};
 use crate::{terminal, time};
 
@@ -19,12 +21,14 @@ Examples:
   slipstitch stats
   slipstitch stats --since 7d
   slipstitch stats --agent claude-code --dialect native
-  slipstitch stats --by agent
+  slipstitch stats --file src
+  slipstitch stats --by model
   slipstitch stats --failures
   slipstitch stats --json
 
 This counts tool calls made through `slipstitch mcp` and `slipstitch call` in this root. The
-journal records how each call ended. Of the last 20 refused edits it also keeps the file, the first
+journal records how each call ended, which files it was about, and the model, if the client says
+which it is (Codex does) or SLIPSTITCH_MODEL names it. Of the last 20 refused edits it also keeps the file, the first
 line that differed and the closest line, except for private files. The data stays on this machine.
 
 Recovered calls are those whose old text did not match exactly; they are included in the applied
@@ -37,19 +41,17 @@ pub(crate) struct Stats {
     /// Only calls in this dialect
     #[arg(long, value_name = "NAME", value_parser = DialectName)]
     dialect: Option<String>,
-    /// Only calls since this time: a date, a time, or a duration such as 30m, 2h or 3d
-    // The journal records no paths of calls, so the other options that select changes do not apply.
-    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
-    since: Option<i64>,
-    /// Only calls before this time; a date includes the whole day
-    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
-    until: Option<i64>,
-    /// What the rows of the table are: sessions with their agent and dialect, agents, or dialects
+    /// Only calls of this model
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// What the rows of the table are: sessions with their agent, model and dialect, or one of these
     #[arg(long, value_name = "WHAT", value_enum, default_value = "session")]
     by: RowKey,
     /// Show all refused edits that are kept, not only the last ones
     #[arg(long)]
     failures: bool,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 /// What the rows of the table are.
@@ -58,17 +60,23 @@ enum RowKey {
     // Comments for the help would make all of it long.
     Session,
     Agent,
+    Model,
     Dialect,
 }
 
 impl RowKey {
     fn name(self, group: &CallGroup) -> String {
-        escape_controls(&match (self, &group.agent) {
-            (Self::Session, Some(agent)) => format!("{} ({agent}), {}", group.session, group.dialect),
-            (Self::Session, None) => format!("{}, {}", group.session, group.dialect),
-            (Self::Agent, Some(agent)) => agent.clone(),
-            (Self::Agent, None) => "no name".into(),
-            (Self::Dialect, _) => group.dialect.clone(),
+        let CallGroup { session, agent, model, dialect, .. } = group;
+        escape_controls(&match self {
+            Self::Session => {
+                let caller: Vec<&str> = [agent, model].into_iter().flatten().map(String::as_str).collect();
+                let caller =
+                    if caller.is_empty() { String::new() } else { format!(" ({})", caller.join(", ")) };
+                format!("{session}{caller}, {dialect}")
+            }
+            Self::Agent => agent.clone().unwrap_or_else(|| "no name".into()),
+            Self::Model => model.clone().unwrap_or_else(|| "not known".into()),
+            Self::Dialect => dialect.clone(),
         })
     }
 
@@ -94,21 +102,31 @@ impl Stats {
         if let Some(name) = &self.dialect {
             slipstitch::dialects::builtin().lookup(name).map_err(Report::from)?;
         }
+        let _progress = Progress::start("Reading the journal", global);
+        let workspace = global.open_to_select()?;
+        let files = self.selection.path_filter(&workspace, global)?;
+        let is_selected = self.selection.is_given(global)
+            || global.session.is_some()
+            || self.dialect.is_some()
+            || self.model.is_some();
         let filter = CallFilter {
             session: global.session.clone(),
             agent: global.agent.clone(),
+            model: self.model,
             dialect: self.dialect,
-            since: self.since,
-            until: self.until,
+            files: files.as_ref().map(PathFilter::names),
+            since: self.selection.since,
+            until: self.selection.until,
         };
-        let _progress = Progress::start("Reading the journal", global);
-        let workspace = global.open_to_select()?;
         let groups = workspace.stats(&filter).map_err(Report::from)?;
         let failures = workspace.failures(&filter).map_err(Report::from)?;
+        if let Some(missing) = files.filter(|files| groups.is_empty() && files.is_missing()) {
+            return Err(missing.unknown_path(&workspace, "no recorded call is about it"));
+        }
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.merge(&group.tally));
         let shown = if self.failures { usize::MAX } else { LAST_FAILURES };
-        Ok(Box::new(StatsOutput { groups, total, failures, shown, by: self.by }))
+        Ok(Box::new(StatsOutput { groups, total, failures, shown, by: self.by, is_selected }))
     }
 }
 
@@ -124,6 +142,9 @@ struct StatsOutput {
     /// What the rows of the text are.
     #[serde(skip)]
     by: RowKey,
+    /// Whether options select some of the calls.
+    #[serde(skip)]
+    is_selected: bool,
 }
 
 const COLUMNS: [&str; 9] =
@@ -150,9 +171,10 @@ impl CommandOutput for StatsOutput {
 
     fn write(&self, streams: &mut Streams) {
         if self.groups.is_empty() {
-            streams.err.line("No calls recorded here.");
+            write_nothing_listed("calls", None, self.is_selected, &mut streams.err);
             return;
         }
+        streams.out.width = terminal::width();
         let grouped = self.by.rows(&self.groups);
         let width =
             grouped.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("total".len());
@@ -222,12 +244,15 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
     out.line("");
     out.styled(Style::new().bold(), "Last refused edits\n");
     for failure in failures.iter().take(shown) {
-        let FailedEdit { at, session, agent, dialect, tool, path, code, cause, .. } = failure;
+        let FailedEdit { at, session, agent, model, dialect, tool, path, code, cause, .. } = failure;
         let why = cause.as_ref().map_or(code.clone(), |cause| format!("{code}, {cause}"));
         let who = agent.as_ref().unwrap_or(session);
         out.line(escape_controls(&format!("{}  {who}  {path}", time::format_local(*at))));
         let mut line = |name: &str, text: &str| out.line(format!("  {name:<8} {}", escape_controls(text)));
         line("tool", &format!("{tool} ({dialect})"));
+        if let Some(model) = model {
+            line("model", model);
+        }
         line("why", &why);
         if let Some(sent) = &failure.sent {
             line("sent", sent);
@@ -270,7 +295,7 @@ fn write_reasons(tally: &Tally, out: &mut StyledText) {
         ("corrected after", list(&tally.corrected_after, &plain)),
     ] {
         if !counts.is_empty() {
-            out.line(escape_controls(&format!("  {what}: {counts}")));
+            out.prose(&escape_controls(&format!("  {what}: {counts}")), 0);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `slipstitch tools`: print the schemas of a dialect's tools.
 
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
 use slipstitch::core::dialect::{Dialect, ListedFields, Tool, ToolSelection};
 use slipstitch::core::outcome::Status;
@@ -9,6 +10,7 @@ use slipstitch::core::text::display::quote_names;
 use slipstitch::dialects::BUILTIN;
 
 use super::dialect_name::DialectName;
+use crate::complete;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -41,6 +43,7 @@ pub(crate) struct Tools {
     #[arg(long, conflicts_with_all = ["format", "tool"])]
     guidelines: bool,
     /// Print only this tool
+    #[arg(add = ArgValueCandidates::new(complete::tools))]
     tool: Option<String>,
 }
 

@@ -17,9 +17,9 @@ use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::CommandResult;
 use crate::progress::Progress;
-use crate::prompt;
+use crate::prompt::{self, Answer};
 use crate::reviewer;
-use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids};
+use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids, reject_filters};
 
 /// How many changes a question lists.
 const MAX_LISTED: usize = 12;
@@ -45,8 +45,6 @@ pub(crate) struct Undo {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them
     #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
-    #[command(flatten)]
-    selection: Selection,
     /// Undo everything that is selected, not only the last change of the session
     #[arg(long, conflicts_with = "ids")]
     all: bool,
@@ -55,6 +53,8 @@ pub(crate) struct Undo {
     dry_run: bool,
     #[command(flatten)]
     consent: Consent,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 impl Undo {
@@ -69,7 +69,7 @@ impl Undo {
             reject_filters(&self.selection, global)?;
             let ids = expand_ids(&self.ids, &undoable, &workspace)?;
             let target = match &ids[..] {
-                [] => return Err(nothing_selected("undo")),
+                [] => return Err(nothing_selected("undo", &workspace, global)),
                 [one] => Target::Change(*one),
                 _ => Target::Changes(ids),
             };
@@ -88,13 +88,15 @@ impl Undo {
         };
         let ids: Vec<ChangeId> = listed.iter().map(|change| change.id).collect();
         if ids.is_empty() {
-            return Err(nothing_selected("undo"));
+            return Err(nothing_selected("undo", &workspace, global));
         }
-        if run == Run::Real
-            && !self.consent.is_given()
-            && !prompt::confirm(&list_changes(&listed), "Undo these changes?")
-        {
-            return Err(needs_confirmation(&listed));
+        if run == Run::Real && !self.consent.is_given() {
+            let preview = prompt::join_lines(&list_changes(&listed));
+            match prompt::ask(preview.as_bytes(), "Undo these changes?") {
+                Answer::Yes => {}
+                Answer::No => return Err(CommandError::declined("nothing was undone")),
+                Answer::Nobody => return Err(needs_confirmation(&listed)),
+            }
         }
         Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent, global)))
     }
@@ -132,17 +134,6 @@ fn needs_confirmation(changes: &[Summary]) -> CommandError {
         .into()
 }
 
-/// Ids already say which changes are meant.
-pub(super) fn reject_filters(selection: &Selection, global: &Global) -> Result<(), CommandError> {
-    match selection.is_given(global) {
-        true => Err(CommandError::usage(
-            "ids cannot be combined with options that select changes",
-            "Name the ids alone, or only use the options.",
-        )),
-        false => Ok(()),
-    }
-}
-
 /// Runs an undo or a redo.
 pub(super) fn run_undo(
     workspace: &Workspace,
@@ -167,11 +158,4 @@ pub(super) fn run_undo(
         Direction::Redo => "redo",
     };
     consent.run(workspace, Plan::Undo(plan), tool)
-}
-
-/// Parses a change id.
-pub(super) fn parse_change_id(text: &str) -> Result<ChangeId, String> {
-    ChangeId::parse(text).ok_or_else(|| {
-        format!("`{text}` is not a change id; ids look like c7, and `slipstitch log` lists them")
-    })
 }

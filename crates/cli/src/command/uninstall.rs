@@ -16,7 +16,7 @@ use super::mcp::target_options;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
-use crate::prompt;
+use crate::prompt::{self, Answer};
 use crate::reviewer;
 use crate::streams::Streams;
 use crate::workspace::open_error_report;
@@ -96,8 +96,10 @@ impl UninstallAll {
         if self.purge && !self.dry_run && !self.yes {
             let question =
                 format!("Delete the journal in {}? Nothing can be undone after that.", state.display());
-            if !prompt::confirm(&[], &question) {
-                return Err(needs_consent(&state));
+            match prompt::ask(b"", &question) {
+                Answer::Yes => {}
+                Answer::No => return Err(CommandError::declined("nothing was removed")),
+                Answer::Nobody => return Err(needs_consent(&state)),
             }
         }
         // First the hosts: the journal knows how their settings were before.

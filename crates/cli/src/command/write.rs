@@ -22,7 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Write {
     /// The file, relative to the working folder or to `--root`
-    #[arg(value_parser = file_name())]
+    #[arg(value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: String,
     #[command(flatten)]
     content: Content,

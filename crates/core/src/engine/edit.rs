@@ -110,6 +110,7 @@ impl Engine<'_> {
             kind: ChangeKind::Edit,
             description: plan.description.clone(),
             message: None,
+            dry_run_message: None,
             request_warnings: plan.warnings.clone(),
             context: plan.rules.context,
             labels: plan.labels.as_deref().cloned(),

@@ -38,6 +38,8 @@ pub(super) struct Landing {
     pub(super) description: Option<String>,
     /// The report's message, instead of the usual summary of what changed.
     pub(super) message: Option<String>,
+    /// What comes before the summary in the report of a dry run.
+    pub(super) dry_run_message: Option<String>,
     /// What was repaired in the request; a proposal stores it for the report of its acceptance.
     pub(super) request_warnings: Vec<String>,
     /// Context lines of the diff.
@@ -64,6 +66,7 @@ impl Engine<'_> {
             kind: ChangeKind::Edit,
             description: plan.description.clone(),
             message: None,
+            dry_run_message: None,
             request_warnings: Vec::new(),
             context: rules.context,
             labels: None,
@@ -114,6 +117,9 @@ impl Engine<'_> {
             self.note_shown_change(&shown)?;
             let mut report = Report::would_apply(&checked, snapshots).diff(diff);
             report.warnings.extend(warnings);
+            if let Some(message) = landing.dry_run_message {
+                report.message = format!("{message}: {}", report.message.replacen("Would", "would", 1));
+            }
             return Ok(report);
         }
         let label = Label {

@@ -35,7 +35,7 @@ impl Engine<'_> {
 
     /// The existing path that a caller of `path` most likely means: almost the same name in the same folder, the same
     /// name in another folder, or else a similar name in the same folder.
-    fn closest_path(&self, path: &FilePath) -> Option<FilePath> {
+    pub fn closest_path(&self, path: &FilePath) -> Option<FilePath> {
         let (folder, name) = match path.as_str().rsplit_once('/') {
             Some((folder, name)) => (folder, name),
             None => ("", path.as_str()),

@@ -24,7 +24,7 @@ impl Report {
     /// The report of a dry run.
     pub fn would_apply(checked: &Checked, snapshots: &Snapshots) -> Self {
         let changes = checked.changes();
-        let mut report = Self::new(Outcome::WouldApply, summary("Would change", changes));
+        let mut report = Self::new(Outcome::WouldApply, summary(Tense::Would, changes));
         report.files = file_reports(changes, snapshots);
         report.allowed_by = checked.allowed_by().to_vec();
         report.warnings = notes(changes);
@@ -36,7 +36,7 @@ impl Report {
 
     /// The report of a written change.
     pub fn applied(receipt: &Receipt, snapshots: &Snapshots) -> Self {
-        let mut report = Self::new(Outcome::Applied, summary("Changed", &receipt.changes));
+        let mut report = Self::new(Outcome::Applied, summary(Tense::Done, &receipt.changes));
         report.change = Some(receipt.id);
         report.files = file_reports(&receipt.changes, snapshots);
         report.warnings = notes(&receipt.changes);
@@ -140,6 +140,8 @@ impl Report {
             listed.map(|failure| FailureReport::of(failure, phrases)).collect();
         let outcome = if all_done { Outcome::AlreadyApplied } else { main.reason.into() };
         let message = match error.failures.len() {
+            // A message that starts with the path needs no second one.
+            1 if main.message.starts_with(&format!("`{}` ", main.path)) => main.message.clone(),
             1 => format!("`{}`: {}", main.path, main.message),
             count => format!("{count} edits cannot be applied, so nothing was written"),
         };
@@ -300,14 +302,34 @@ fn new_lines(file: &FileChange) -> String {
     format!(", now lines {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-fn summary(verb: &str, changes: &ChangeSet) -> String {
+/// Whether a summary is about what was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Would,
+    Done,
+}
+
+impl Tense {
+    /// A verb at the start of a summary.
+    fn of(self, would: &str, done: &str) -> String {
+        match self {
+            Self::Would => format!("Would {would}"),
+            Self::Done => done.to_owned(),
+        }
+    }
+}
+
+fn summary(tense: Tense, changes: &ChangeSet) -> String {
+    let verb = tense.of("change", "Changed");
     match changes.files() {
         [file] => {
             let places: usize = file.edits.iter().map(|edit| edit.occurrences).sum();
             match (file.base, &file.path_change) {
-                (Base::Absent, _) => format!("{verb}: created `{}`", file.path),
-                (_, PathChange::Delete) => format!("{verb}: deleted `{}`", file.path),
-                (_, PathChange::Move(to)) => format!("{verb}: moved `{}` to `{to}`", file.path),
+                (Base::Absent, _) => format!("{} `{}`", tense.of("create", "Created"), file.path),
+                (_, PathChange::Delete) => format!("{} `{}`", tense.of("delete", "Deleted"), file.path),
+                (_, PathChange::Move(to)) => {
+                    format!("{} `{}` to `{to}`", tense.of("move", "Moved"), file.path)
+                }
                 (_, PathChange::Keep) if places > 1 => {
                     format!("{verb} `{}` in {places} places{}", file.path, new_lines(file))
                 }

@@ -160,6 +160,7 @@ impl Engine<'_> {
             kind: ChangeKind::Edit,
             description: proposal.description,
             message: notes.message,
+            dry_run_message: None,
             request_warnings: Vec::new(),
             context: notes.context,
             labels: notes.labels,

@@ -71,15 +71,16 @@ impl Engine<'_> {
                 PathChange::Move(_) | PathChange::Keep | PathChange::Delete => {}
             }
         }
-        let verb = match kind {
-            ChangeKind::Redo(_) => "Redid",
-            ChangeKind::Undo(_) | ChangeKind::Edit => "Undid",
+        let (verb, past) = match kind {
+            ChangeKind::Redo(_) => ("redo", "Redid"),
+            ChangeKind::Undo(_) | ChangeKind::Edit => ("undo", "Undid"),
         };
         let landing = Landing {
             origin,
             kind,
             description: None,
-            message: Some(format!("{verb} {ids}")),
+            message: Some(format!("{past} {ids}")),
+            dry_run_message: Some(format!("Would {verb} {ids}")),
             request_warnings: Vec::new(),
             context: EditRules::STRICT.context,
             labels: None,

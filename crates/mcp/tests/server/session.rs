@@ -24,6 +24,47 @@ async fn the_journal_records_the_session_and_the_agent() {
 }
 
 #[tokio::test]
+async fn the_statistics_record_the_model_that_a_client_names() {
+    for era in ERAS {
+        let project = TestProject::with_files(&[("a.txt", "one\n")]);
+        let mut options = project.options("native");
+        options.model = Some("from the options".into());
+        let client = Client::connect(options, TestUser::default(), era).await;
+        let codex = json!({"session_id": "x", "model": "gpt-5.2", "reasoning_effort": "high"});
+        for meta in [
+            Some(("x-codex-turn-metadata", codex)),
+            Some(("slipstitch/model", json!("opus\u{1b}[2J"))),
+            Some(("x-codex-turn-metadata", json!("no object"))),
+            None,
+        ] {
+            let mut call = request("read_file", json!({"path": "a.txt"}));
+            if let (Some((key, value)), Some(all)) = (meta, &mut call.meta) {
+                all.0.0.insert(key.into(), value);
+            }
+            client.service.call_tool(call).await.unwrap();
+        }
+        let workspace = project.workspace("x");
+        let counts = || -> Vec<(Option<String>, u64)> {
+            let groups = workspace.stats(&Default::default()).unwrap();
+            groups.into_iter().map(|group| (group.model, group.tally.calls)).collect()
+        };
+        // Records are written soon after the answer.
+        for _ in 0..100 {
+            if counts().iter().map(|(_, calls)| calls).sum::<u64>() == 4 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        let named = |name: &str, calls| (Some(name.to_owned()), calls);
+        assert_eq!(
+            counts(),
+            [named("gpt-5.2", 1), named("opus[2J", 1), named("from the options", 2)],
+            "{era:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn each_client_undoes_its_own_changes() {
     let project = TestProject::with_files(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let (one, two) =

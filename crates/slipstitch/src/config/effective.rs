@@ -14,6 +14,8 @@ pub struct IgnoredSetting {
     pub key: String,
     /// The file.
     pub file: String,
+    /// The line of the file, from 1.
+    pub line: Option<usize>,
     /// What the file says.
     pub requested: String,
     /// What is in effect instead.
@@ -22,12 +24,23 @@ pub struct IgnoredSetting {
 
 impl std::fmt::Display for IgnoredSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { key, file, requested, in_effect } = self;
-        let why = match file == super::ROOT_FILE {
+        let Self { key, file, line, requested, in_effect } = self;
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        write!(
+            f,
+            "{file}{line}: `{key} = {requested}` is ignored: {}; {in_effect} is in effect",
+            self.reason()
+        )
+    }
+}
+
+impl IgnoredSetting {
+    /// Why it is ignored.
+    pub fn reason(&self) -> &'static str {
+        match self.file == super::ROOT_FILE {
             true => "a project can only tighten settings",
             false => "only your usual settings file can relax what needs your approval",
-        };
-        write!(f, "`{key} = {requested}` in {file} is ignored: {why}; {in_effect} is in effect")
+        }
     }
 }
 
@@ -92,35 +105,69 @@ impl Config {
     }
 
     /// The keys of a file that are not in effect. Keys whose effect the table does not show are left out.
-    pub(super) fn find_ignored(&self, requested: &Table, file: &str) -> Vec<IgnoredSetting> {
-        let mut ignored = Vec::new();
-        compare(requested, &self.to_table(), "", file, &mut ignored);
-        ignored
+    pub(super) fn find_ignored(
+        &self,
+        text: &str,
+        file: &str,
+    ) -> Result<Vec<IgnoredSetting>, toml::de::Error> {
+        let requested: Table = text.parse()?;
+        let mut search = Search { text, file, ignored: Vec::new() };
+        search.compare(&requested, &self.to_full_table(), "");
+        Ok(search.ignored)
+    }
+
+    /// The settings in effect with every key that can be relaxed, also if it has its usual value.
+    fn to_full_table(&self) -> Table {
+        let mut table = self.to_table();
+        let protected = &self.policy.protected;
+        let groups = slipstitch_core::guard::Protected::groups().iter();
+        let groups: Table = groups
+            .map(|group| (group.name.to_owned(), Value::from(protected.rule_for(group.name).name())))
+            .collect();
+        let mut set = |section: &str, key: &str, value: Value| {
+            if let Some(Value::Table(section)) = table.get_mut(section) {
+                section.insert(key.into(), value);
+            }
+        };
+        set("protected", "groups", Value::Table(groups));
+        set("protected", "except", list(protected.exceptions()));
+        set("journal", "private_except", list(self.private_files.exceptions()));
+        table
     }
 }
 
-fn compare(
-    requested: &Table,
-    in_effect: &Table,
-    prefix: &str,
-    file: &str,
-    ignored: &mut Vec<IgnoredSetting>,
-) {
-    for (name, value) in requested {
-        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        match (value, in_effect.get(name)) {
-            (Value::Table(requested), Some(Value::Table(in_effect))) => {
-                compare(requested, in_effect, &key, file, ignored);
-            }
-            (Value::Array(requested), Some(Value::Array(in_effect)))
-                if requested.iter().all(|item| in_effect.contains(item)) => {}
-            (requested, Some(in_effect)) if requested != in_effect => ignored.push(IgnoredSetting {
-                key,
-                file: file.into(),
-                requested: requested.to_string(),
-                in_effect: in_effect.to_string(),
-            }),
-            _ => {}
+/// Keys whose values are added to those of the user, so they always have an effect.
+const ADDING_KEYS: &[&str] = &["journal.private", "rules"];
+
+/// A comparison of what a file says with what is in effect.
+struct Search<'a> {
+    text: &'a str,
+    file: &'a str,
+    ignored: Vec<IgnoredSetting>,
+}
+
+impl Search<'_> {
+    fn compare(&mut self, requested: &Table, in_effect: &Table, prefix: &str) {
+        for (name, value) in requested {
+            let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+            let in_effect = match (value, in_effect.get(name)) {
+                _ if ADDING_KEYS.contains(&key.as_str()) => continue,
+                (Value::Table(requested), Some(Value::Table(in_effect))) => {
+                    self.compare(requested, in_effect, &key);
+                    continue;
+                }
+                (Value::Array(requested), Some(Value::Array(in_effect)))
+                    if requested.iter().all(|item| in_effect.contains(item)) =>
+                {
+                    continue;
+                }
+                (requested, Some(in_effect)) if requested == in_effect => continue,
+                (_, Some(in_effect)) => in_effect.to_string(),
+                (_, None) => "nothing".into(),
+            };
+            let line = super::key_line::find(self.text, &key);
+            let (file, requested) = (self.file.into(), value.to_string());
+            self.ignored.push(IgnoredSetting { key, file, line, requested, in_effect });
         }
     }
 }

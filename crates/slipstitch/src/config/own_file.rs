@@ -93,8 +93,8 @@ impl Config {
         // Who may not relax anything may not make the journal forget it either.
         self.retention = self.retention.clone().or_longer(&own.retention);
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
-        if let Some(Ok(requested)) = text.map(|text| text.parse()) {
-            self.ignored = self.find_ignored(&requested, &name);
+        if let Some(Ok(ignored)) = text.map(|text| self.find_ignored(&text, &name)) {
+            self.ignored = ignored;
         }
         Ok(())
     }

@@ -122,6 +122,20 @@ fn keys_of_the_root_file_that_would_relax_the_settings_are_listed() {
         load(user, root).unwrap().ignored.into_iter().map(|found| found.key).collect()
     };
     assert_eq!(ignored("", "[files]\nfsync = true\n[limits]\nmax_file_bytes = 10\n"), [""; 0]);
+    let others = "[protected]\nexcept = [\"x\"]\n[protected.groups]\nci = \"allow\"\nstartup = \"deny\"\n\
+                  [journal]\nprivate = [\"a\"]\nprivate_except = [\".env\"]\nmax_age_days = 1\n\
+                  [files]\nlegacy_encoding = \"gbk\"\n[editors]\nemacs_server = \"x\"\n";
+    assert_eq!(
+        ignored("", others),
+        [
+            "editors.emacs_server",
+            "files.legacy_encoding",
+            "journal.max_age_days",
+            "journal.private_except",
+            "protected.except",
+            "protected.groups.ci"
+        ]
+    );
     let relaxing = "[files]\nfsync = false\nhard_links = \"break\"\n[limits]\nmax_file_bytes = 99999999999\n\
                     [protected]\nrule = \"allow\"\npaths = [\"infra\"]\n[tools.xzatoma]\nmax_file_size = 99999999999\n";
     assert_eq!(

@@ -5,9 +5,10 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
+use super::call_paths;
 use super::checksum::CALLS;
 use super::transaction::CachedTransaction;
 use super::{DbError, FileOwner, SqliteJournal, now};
@@ -108,7 +109,7 @@ impl SqliteJournal {
         self.keep_failure(connection, at, call)
     }
 
-    /// Counts calls by session, program and dialect, in the order of their first calls.
+    /// Counts calls by session, program, model and dialect, in the order of their first calls.
     pub fn count_calls(&self, filter: &CallFilter) -> Result<Vec<CallGroup>, JournalError> {
         let _ = self.flush_calls();
         self.transact("count calls", TransactionBehavior::Deferred, |transaction| {
@@ -229,8 +230,8 @@ fn proposal_row(proposal: Option<ProposalId>) -> Option<i64> {
 fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
-                            proposal, variant)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                            proposal, variant, model, paths)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
     insert.execute(params![
         root,
@@ -250,6 +251,8 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> ru
         } else {
             mode.clone()
         }),
+        call.model,
+        call_paths::encode(&call.paths),
     ])?;
     CALLS.update_sums(connection, params![connection.last_insert_rowid()])
 }
@@ -258,9 +261,12 @@ fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> ru
 fn condition(root: &str, filter: &CallFilter) -> (String, Vec<Value>) {
     let mut query = String::from("root = ?");
     let mut values: Vec<Value> = vec![root.to_owned().into()];
-    for (column, wanted) in
-        [("session", &filter.session), ("agent", &filter.agent), ("dialect", &filter.dialect)]
-    {
+    for (column, wanted) in [
+        ("session", &filter.session),
+        ("agent", &filter.agent),
+        ("model", &filter.model),
+        ("dialect", &filter.dialect),
+    ] {
         if let Some(wanted) = wanted {
             query.push_str(&format!(" AND {column} = ?"));
             values.push(wanted.clone().into());
@@ -274,34 +280,49 @@ fn condition(root: &str, filter: &CallFilter) -> (String, Vec<Value>) {
         query.push_str(" AND at < ?");
         values.push(until.into());
     }
+    if let Some(names) = &filter.files {
+        let conditions: Vec<&str> =
+            names.iter().map(|name| call_paths::condition(name, &mut values)).collect();
+        query.push_str(&format!(" AND (FALSE{})", conditions.concat()));
+    }
     (query, values)
 }
 
 fn count(connection: &Connection, root: &str, filter: &CallFilter) -> rusqlite::Result<Vec<CallGroup>> {
     let (condition, values) = condition(root, filter);
     let mut statement = connection.prepare(&format!(
-        "SELECT session, agent, dialect, status, code, cause, rung, count(*), min(id) FROM calls WHERE {condition}
-         GROUP BY session, agent, dialect, status, code, cause, rung ORDER BY min(id)"
+        "SELECT session, agent, model, dialect, status, code, cause, rung, count(*), min(id) FROM calls
+         WHERE {condition}
+         GROUP BY session, agent, model, dialect, status, code, cause, rung ORDER BY min(id)"
     ))?;
     let mut rows = statement.query(params_from_iter(&values))?;
     let mut groups: Vec<CallGroup> = Vec::new();
     while let Some(row) = rows.next()? {
-        let (session, agent, dialect): (String, Option<String>, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (status, code): (String, String) = (row.get(3)?, row.get(4)?);
-        let (cause, rung): (Option<String>, Option<String>) = (row.get(5)?, row.get(6)?);
-        let calls: i64 = row.get(7)?;
-        let known = groups
-            .iter()
-            .position(|group| (&group.session, &group.agent, &group.dialect) == (&session, &agent, &dialect));
-        let index = known.unwrap_or_else(|| {
-            groups.push(CallGroup { session, agent, dialect, tally: Tally::default() });
+        let caller = caller(row)?;
+        let (status, code): (String, String) = (row.get(4)?, row.get(5)?);
+        let (cause, rung): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
+        let calls: i64 = row.get(8)?;
+        let index = groups.iter().position(|group| is_caller(group, &caller)).unwrap_or_else(|| {
+            let (session, agent, model, dialect) = caller;
+            groups.push(CallGroup { session, agent, model, dialect, tally: Tally::default() });
             groups.len() - 1
         });
         groups[index].tally.add(&status, &code, cause.as_deref(), rung.as_deref(), calls.unsigned_abs());
     }
     count_attempts(connection, &condition, &values, &mut groups)?;
     Ok(groups)
+}
+
+/// Session, program, model and dialect of a call.
+type CallerColumns = (String, Option<String>, Option<String>, String);
+
+/// The first columns of a row.
+fn caller(row: &Row<'_>) -> rusqlite::Result<CallerColumns> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+}
+
+fn is_caller(group: &CallGroup, (session, agent, model, dialect): &CallerColumns) -> bool {
+    (&group.session, &group.agent, &group.model, &group.dialect) == (session, agent, model, dialect)
 }
 
 /// Adds which modes were used, and how many attempts it took to correct a refused call.
@@ -312,20 +333,18 @@ fn count_attempts(
     groups: &mut [CallGroup],
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!(
-        "SELECT session, agent, dialect, tool, variant, status, code FROM calls WHERE {condition} ORDER BY id"
+        "SELECT session, agent, model, dialect, tool, variant, status, code FROM calls
+         WHERE {condition} ORDER BY id"
     ))?;
     let mut rows = statement.query(params_from_iter(values))?;
     // Refused attempts since the last success, by session, dialect and tool.
     let mut failed: HashMap<(String, String, String), u64> = HashMap::new();
     while let Some(row) = rows.next()? {
-        let (session, agent, dialect): (String, Option<String>, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (tool, variant): (String, Option<String>) = (row.get(3)?, row.get(4)?);
-        let (status, code): (String, String) = (row.get(5)?, row.get(6)?);
-        let group = groups
-            .iter_mut()
-            .find(|group| (&group.session, &group.agent, &group.dialect) == (&session, &agent, &dialect));
-        let Some(group) = group else { continue };
+        let caller = caller(row)?;
+        let (tool, variant): (String, Option<String>) = (row.get(4)?, row.get(5)?);
+        let (status, code): (String, String) = (row.get(6)?, row.get(7)?);
+        let Some(group) = groups.iter_mut().find(|group| is_caller(group, &caller)) else { continue };
+        let (session, _, _, dialect) = caller;
         if let Some(variant) = variant {
             let addition = variant.strip_suffix(ADDITION);
             group.tally.add_mode(addition.unwrap_or(&variant), addition.is_some());

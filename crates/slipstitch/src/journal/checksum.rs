@@ -160,7 +160,7 @@ pub(super) static CALLS: Table = Table {
     key: &["id"],
     columns: &[
         "root", "at", "session", "agent", "dialect", "tool", "variant", "status", "code", "cause", "rung",
-        "classes", "proposal",
+        "classes", "proposal", "model", "paths",
     ],
     texts: Texts::None,
     sql: TableSql::new(),
@@ -246,6 +246,14 @@ impl Table {
         let columns = self.key.iter().chain(columns).map(|column| format!("{}.{column}", self.name));
         format!("checksum({})", columns.collect::<Vec<_>>().join(", "))
     }
+}
+
+/// Makes the checksums of calls cover the columns `model` and `paths`, which were added last. A row that was damaged before
+/// stays damaged.
+pub(super) fn extend_call_sums(connection: &Connection) -> rusqlite::Result<()> {
+    let before = CALLS.columns.strip_suffix(&["model", "paths"]).unwrap_or(CALLS.columns);
+    let condition = format!("sum IS {}", CALLS.checksum_of(before));
+    CALLS.update_sums_where(connection, &condition, [])
 }
 
 /// Registers the SQL functions.

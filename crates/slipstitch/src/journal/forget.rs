@@ -21,7 +21,9 @@ use slipstitch_core::ports::journal::{JournalError, ProposalId};
 
 use super::checksum::{CHANGES, PROPOSALS};
 use super::transaction::CachedTransaction;
-use super::{DbError, FileOwner, SqliteJournal, change_id, failures, gc, proposal, query, row_id};
+use super::{
+    DbError, FileOwner, SqliteJournal, call_paths, change_id, failures, gc, proposal, query, row_id,
+};
 use crate::private_files;
 
 /// The file that exists while deleted text may be left.
@@ -379,6 +381,9 @@ fn delete(
         let key = params![root, session];
         forgotten.texts += transaction.execute("DELETE FROM shown WHERE root = ?1 AND session = ?2", key)?;
         forgotten.calls += transaction.execute("DELETE FROM calls WHERE root = ?1 AND session = ?2", key)?;
+    }
+    for path in &selection.paths {
+        call_paths::forget(transaction, root, path.as_str())?;
     }
     gc::remove_unreferenced(transaction)?;
     Ok(forgotten)

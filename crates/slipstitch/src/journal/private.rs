@@ -50,6 +50,11 @@ impl PrivateFiles {
         Ok(())
     }
 
+    /// The exempt globs.
+    pub fn exceptions(&self) -> impl Iterator<Item = &str> {
+        self.0.exceptions()
+    }
+
     /// Says where the root is; see [`Protected::set_root`].
     pub fn set_root(&mut self, root: &str) {
         self.0.set_root(root);

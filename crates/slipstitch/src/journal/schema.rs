@@ -7,8 +7,11 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::checksum;
 
-/// The schema version, stored as `user_version`. There are no migrations.
-const VERSION: i64 = 2;
+/// The schema version, stored as `user_version`.
+const VERSION: i64 = 3;
+
+/// The only older version that is upgraded: its calls have neither a model nor paths. Others have to be moved away.
+const UPGRADED_VERSION: i64 = 2;
 
 /// Alternatives in checks are written with `OR`: for `IN`, SQLite would build a temporary table on every insert.
 pub(super) const SCHEMA: &str = "
@@ -179,7 +182,7 @@ pub(super) const SCHEMA: &str = "
         PRIMARY KEY (root, session, name)
     ) STRICT, WITHOUT ROWID;
 
-    -- One row per tool call, for statistics: the outcome, but no paths and no text of files.
+    -- One row per tool call, for statistics: the outcome and the paths, but no text of files.
     CREATE TABLE calls (
         id       INTEGER PRIMARY KEY,
         root     TEXT NOT NULL,
@@ -197,6 +200,10 @@ pub(super) const SCHEMA: &str = "
         classes  TEXT,
         -- The proposal that the call became, so that the outcome can be updated once it is decided.
         proposal INTEGER,
+        -- The model that made the call, if the client says so.
+        model    TEXT,
+        -- The files that the call is about, see `call_paths.rs`.
+        paths    TEXT,
         sum      BLOB NOT NULL DEFAULT x''
     ) STRICT;
 ";
@@ -209,6 +216,18 @@ pub(super) enum SchemaError {
     OtherVersion(i64),
     #[error("is not a journal")]
     NotAJournal,
+}
+
+impl SchemaError {
+    /// What can be done about it.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::OtherVersion(version) if *version > VERSION => {
+                "update the program, or move the file away to start a new journal"
+            }
+            _ => "move the file away to start a new journal",
+        }
+    }
 }
 
 impl From<rusqlite::Error> for SchemaError {
@@ -245,8 +264,10 @@ pub(super) fn prepare(connection: &mut Connection, busy_timeout: Duration) -> Re
     // With a log, `log.rs` flushes what must be flushed.
     connection.pragma_update(None, "synchronous", if has_log { "NORMAL" } else { "FULL" })?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    if tables == Tables::Missing {
-        create_tables(connection)?;
+    match tables {
+        Tables::Missing => create_tables(connection)?,
+        Tables::Older => upgrade(connection)?,
+        Tables::Present => {}
     }
     Ok(has_log)
 }
@@ -261,15 +282,38 @@ fn create_tables(connection: &mut Connection) -> Result<(), SchemaError> {
     Ok(transaction.commit()?)
 }
 
+/// Adds what version 3 has in addition.
+fn upgrade(connection: &mut Connection) -> Result<(), SchemaError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Checked again: another process may have upgraded it meanwhile.
+    if check_version(&transaction)? == Tables::Older {
+        // The table is made anew: `doctor` compares its definition with the one above.
+        let table = SCHEMA.find("CREATE TABLE calls").map_or("", |at| &SCHEMA[at..]);
+        let columns = "id, root, at, session, agent, dialect, tool, variant, status, code, cause, rung, classes, \
+                       proposal, sum";
+        transaction.execute_batch(&format!(
+            "ALTER TABLE calls RENAME TO calls_before;
+             {table}
+             INSERT INTO calls ({columns}) SELECT {columns} FROM calls_before;
+             DROP TABLE calls_before;"
+        ))?;
+        checksum::extend_call_sums(&transaction)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    Ok(transaction.commit()?)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tables {
     Present,
+    Older,
     Missing,
 }
 
 fn check_version(connection: &Connection) -> Result<Tables, SchemaError> {
     match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
         VERSION => Ok(Tables::Present),
+        UPGRADED_VERSION => Ok(Tables::Older),
         0 => {
             let tables: i64 =
                 connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -313,6 +357,39 @@ mod tests {
         prepare(&mut connection, TIMEOUT).unwrap();
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, VERSION);
+    }
+
+    #[test]
+    fn upgrades_version_2_and_leaves_damage_visible() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&mut connection, TIMEOUT).unwrap();
+        connection
+            .execute_batch(
+                "ALTER TABLE calls DROP COLUMN model; ALTER TABLE calls DROP COLUMN paths;
+                 PRAGMA user_version = 2;
+                 INSERT INTO calls (id, root, at, session, dialect, tool, status, code)
+                     VALUES (1, '/r', 1, 's', 'native', 'edit_file', 'applied', 'applied'),
+                            (2, '/r', 2, 's', 'native', 'edit_file', 'applied', 'applied');
+                 UPDATE calls SET sum = checksum(id, root, at, session, agent, dialect, tool, variant, status, code,
+                     cause, rung, classes, proposal) WHERE id = 1;",
+            )
+            .unwrap();
+        prepare(&mut connection, TIMEOUT).unwrap();
+        let query =
+            format!("SELECT model IS NULL AND paths IS NULL AND {} FROM calls", checksum::CALLS.is_intact());
+        let mut select = connection.prepare(&format!("{query} ORDER BY id")).unwrap();
+        let intact: Vec<bool> =
+            select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(intact, [true, false]);
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, VERSION);
+        let mut new = Connection::open_in_memory().unwrap();
+        prepare(&mut new, TIMEOUT).unwrap();
+        let definition = |connection: &Connection| -> String {
+            let query = "SELECT sql FROM sqlite_schema WHERE name = 'calls'";
+            connection.query_row(query, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(definition(&connection), definition(&new));
     }
 
     #[test]

@@ -379,8 +379,8 @@ fn another_schema_version_is_refused_and_left_unchanged() {
     assert_eq!(
         error,
         format!(
-            "the journal cannot be opened: `{}` has schema version 99, but this program needs version 2; move the \
-             file away to start a new journal",
+            "the journal cannot be opened: `{}` has schema version 99, but this program needs version 3; update the \
+             program, or move the file away to start a new journal",
             path.display()
         )
     );

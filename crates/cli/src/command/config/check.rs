@@ -1,8 +1,12 @@
 //! `slipstitch config check`: problems of the settings, and what they decide about a call.
 
+use std::path::PathBuf;
+
+use anstyle::AnsiColor;
 use clap::Args;
 use serde_json::json;
 use slipstitch::Workspace;
+use slipstitch::config::{Config, IgnoredSetting, ROOT_FILE};
 use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::engine::Request;
 use slipstitch::core::outcome::{Outcome, Refused, Status};
@@ -13,6 +17,7 @@ use slipstitch::core::text::display::escape_controls;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::render::write_labelled;
 use crate::streams::Streams;
 use crate::{input, json as json_input};
 
@@ -49,7 +54,10 @@ impl Check {
             Some(tool) => Some(self.judge_call(tool, &workspace)?),
             None => None,
         };
-        Ok(Box::new(Checked { ignored, call }))
+        let in_project = |setting: &IgnoredSetting| setting.file == ROOT_FILE;
+        let own_file =
+            workspace.config().ignored.iter().any(in_project).then(|| Config::file(None)).flatten();
+        Ok(Box::new(Checked { ignored, call, own_file }))
     }
 
     fn judge_call(&self, tool: &str, workspace: &Workspace) -> Result<JudgedCall, CommandError> {
@@ -116,6 +124,8 @@ impl JudgedCall {
 struct Checked {
     ignored: Vec<String>,
     call: Option<JudgedCall>,
+    /// The user's settings file, if the project's asks for what only that one can.
+    own_file: Option<PathBuf>,
 }
 
 impl CommandOutput for Checked {
@@ -143,6 +153,10 @@ impl CommandOutput for Checked {
             }
             None if self.ignored.is_empty() => streams.err.line("No problems found."),
             None => {}
+        }
+        if let Some(file) = &self.own_file {
+            let hint = format!("If you want them, put them into your own settings, `{}`.", file.display());
+            write_labelled(AnsiColor::Cyan, "hint", &escape_controls(&hint), &mut streams.err);
         }
     }
 }

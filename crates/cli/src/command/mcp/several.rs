@@ -1,7 +1,5 @@
 //! Several hosts at once: the question before the change, and one report for all.
 
-use std::io::{BufRead, IsTerminal, Write};
-
 use serde_json::json;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
@@ -11,6 +9,7 @@ use slipstitch_install::{Change, Target};
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, Effect};
+use crate::prompt::{self, Answer};
 use crate::streams::Streams;
 
 /// The outcome for each host.
@@ -73,9 +72,8 @@ pub(super) fn confirm(
     verb: &str,
     global: &Global,
 ) -> Result<(), CommandError> {
-    let (mut prompt, input) = (std::io::stderr(), std::io::stdin());
     let names: Vec<&str> = targets.iter().map(|target| target.host.id).collect();
-    if global.json || !prompt.is_terminal() || !input.is_terminal() {
+    if global.json || !prompt::can_ask() {
         let message = format!("found {}, and there is no terminal to ask on", names.join(", "));
         return Err(CommandError::usage(
             message,
@@ -84,14 +82,13 @@ pub(super) fn confirm(
     }
     let question: String = targets.iter().map(|target| describe_plan(target, plan(target))).collect();
     let question: String = question.lines().map(|line| format!("{}\n", escape_controls(line))).collect();
-    let asked = prompt.write_all(format!("{question}{verb} in all of these? [y/N] ").as_bytes());
-    let mut answer = String::new();
-    let answered = asked.and_then(|()| prompt.flush()).and_then(|()| input.lock().read_line(&mut answer));
-    match answered {
-        Ok(_) if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") => Ok(()),
-        _ => Err(Report::custom(Status::Refused, "declined", "nothing was written")
-            .hint("Choose single hosts with `--client`.")
-            .into()),
+    match prompt::ask(question.as_bytes(), &format!("{verb} in all of these?")) {
+        Answer::Yes => Ok(()),
+        Answer::No | Answer::Nobody => {
+            Err(Report::custom(Status::Refused, "declined", "nothing was written")
+                .hint("Choose single hosts with `--client`.")
+                .into())
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Unplaced;
 use slipstitch::core::patch::{Hunk, Role};
+use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{EditPlan, FilePlan, IfMissing, LineRange, Operation};
 use slipstitch::core::report::{FailureReport, Report};
 use slipstitch::os_path::text_to_path;
@@ -26,8 +27,34 @@ pub(super) enum Leftovers {
 /// A plan for what can be applied, and what becomes of the rest.
 pub(super) struct PartialPlan {
     pub(super) plan: EditPlan,
-    /// One line for each hunk that could not be applied.
-    pub(super) notes: Vec<String>,
+    /// One for each hunk that could not be applied.
+    notes: Vec<Note>,
+}
+
+/// What became of a hunk that could not be applied.
+enum Note {
+    /// It is not in the file.
+    Elsewhere(String),
+    /// It is between conflict markers, which this operation of the file's plan writes.
+    Marked { path: FilePath, operation: usize, message: String },
+}
+
+impl PartialPlan {
+    /// One line for each hunk that could not be applied, with the line numbers of the changed files.
+    pub(super) fn describe_leftovers(&self, report: &Report) -> Vec<String> {
+        let line_of = |path: &FilePath, operation: usize| {
+            let file = report.files.iter().find(|file| file.path == *path)?;
+            Some(file.edits.get(operation)?.places.first()?.after.start)
+        };
+        let describe = |note: &Note| match note {
+            Note::Elsewhere(text) => text.clone(),
+            Note::Marked { path, operation, message } => {
+                let line = line_of(path, *operation).map_or(String::new(), |line| format!(" at line {line}"));
+                format!("`{path}`: conflict markers{line}: {message}")
+            }
+        };
+        self.notes.iter().map(describe).collect()
+    }
 }
 
 /// Makes a plan without the failures of `report`; `None` if there is nothing to leave out.
@@ -43,7 +70,7 @@ pub(super) fn without_failures(
         return None;
     }
     let parts = parts(plan);
-    let (mut rejected, mut notes): (BTreeMap<String, String>, Vec<String>) = (BTreeMap::new(), Vec::new());
+    let (mut rejected, mut notes): (BTreeMap<String, String>, Vec<Note>) = (BTreeMap::new(), Vec::new());
     let mut files = Vec::new();
     let mut number = 0;
     for file in &plan.files {
@@ -55,7 +82,7 @@ pub(super) fn without_failures(
                 continue;
             };
             if failure.reason == Unplaced::AlreadyApplied {
-                notes.push(format!("`{}`: {}", file.path, failure.message));
+                notes.push(Note::Elsewhere(format!("`{}`: {}", file.path, failure.message)));
                 continue;
             }
             let part = &parts[number - 1];
@@ -64,16 +91,15 @@ pub(super) fn without_failures(
                 Leftovers::Reject => None,
             };
             match conflict {
-                Some((operation, line)) => {
-                    notes.push(format!(
-                        "`{}`: conflict markers at line {line}: {}",
-                        file.path, failure.message
-                    ));
+                Some(operation) => {
+                    let (path, message) = (file.path.clone(), failure.message.clone());
+                    notes.push(Note::Marked { path, operation: operations.len(), message });
                     operations.push(operation);
                 }
                 None => {
                     let name = format!("{}.rej", file.path);
-                    notes.push(format!("`{}`, left in `{name}`: {}", file.path, failure.message));
+                    let text = format!("`{}`, left in `{name}`: {}", file.path, failure.message);
+                    notes.push(Note::Elsewhere(text));
                     let head = || match operation {
                         Operation::Replace { .. } => format!("{}\n", file.path),
                         _ => format!("--- {}\n+++ {}\n", file.path, file.path),
@@ -130,8 +156,9 @@ fn render_hunk(hunk: &Hunk) -> String {
     text
 }
 
-/// An operation that puts a hunk at its closest place, between markers, and the line of the first marker.
-fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Option<(Operation, usize)> {
+/// An operation that puts a hunk at its closest place, between markers. As in Git, lines at the start and the end that all
+/// sides have in common stay outside.
+fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Option<Operation> {
     let (old, new) = match &part.operation {
         Operation::Hunk(hunk) => {
             let text = |keep: fn(Role) -> bool| -> String {
@@ -148,13 +175,46 @@ fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Opti
     let place = failure.candidates.first()?.lines;
     let file =
         std::fs::read_to_string(Path::new(workspace.root()).join(text_to_path(part.path.as_str()))).ok()?;
-    let now: String = file
-        .lines()
-        .skip(place.start.checked_sub(1)?)
-        .take(place.count)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let new = format!("<<<<<<< file\n{now}||||||| expected by the patch\n{old}=======\n{new}>>>>>>> patch\n");
-    let lines = LineRange { first: place.start, last: place.start + place.count.max(1) - 1 };
-    Some((Operation::ReplaceLines { lines, new, expect: None }, place.start))
+    let now: Vec<&str> = file.lines().skip(place.start.checked_sub(1)?).take(place.count).collect();
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (head, tail) = common_ends([&now, &old, &new]);
+    let inner = |side: &[&str]| -> String {
+        side[head..side.len() - tail].iter().map(|line| format!("{line}\n")).collect()
+    };
+    let (first, count) = (place.start + head, now.len() - head - tail);
+    let new = format!(
+        "<<<<<<< file\n{}||||||| expected by the patch\n{}=======\n{}>>>>>>> patch\n",
+        inner(&now),
+        inner(&old),
+        inner(&new)
+    );
+    let lines = LineRange { first, last: first + count.max(1) - 1 };
+    Some(Operation::ReplaceLines { lines, new, expect: None })
+}
+
+/// How many lines at the start and at the end all sides have in common. At least one line of the first side is left, which the
+/// markers replace.
+fn common_ends(sides: [&[&str]; 3]) -> (usize, usize) {
+    let shortest = sides.iter().map(|side| side.len()).min().unwrap_or_default();
+    let room = shortest.min(sides[0].len().saturating_sub(1));
+    let [now, old, new] = sides;
+    let head = (0..room).take_while(|&at| now[at] == old[at] && now[at] == new[at]).count();
+    let from_end = |side: &[&'_ str], at: usize| side[side.len() - 1 - at].to_owned();
+    let is_common =
+        |&at: &usize| from_end(now, at) == from_end(old, at) && from_end(now, at) == from_end(new, at);
+    let tail = (0..room - head).take_while(is_common).count();
+    (head, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::common_ends;
+
+    #[test]
+    fn common_lines_stay_outside_of_the_markers() {
+        assert_eq!(common_ends([&["a", "X", "c"], &["a", "b", "c"], &["a", "B", "c"]]), (1, 1));
+        assert_eq!(common_ends([&["a", "a"], &["a"], &["a", "a", "a"]]), (1, 0));
+        assert_eq!(common_ends([&["a"], &["a", "b"], &["a", "c"]]), (0, 0), "a line is left to replace");
+        assert_eq!(common_ends([&["x"], &[], &["y"]]), (0, 0));
+    }
 }

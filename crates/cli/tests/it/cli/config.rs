@@ -122,3 +122,29 @@ fn check_tells_a_denied_call_from_an_invalid_one() {
     rig.put("slipstitch.toml", "[[rules]]\npaths = \"a.txt\"\nverdict = \"ask\"\n");
     assert_eq!(check(edit).out, "ask\n  `a.txt` needs approval (rule 1 in slipstitch.toml)\n");
 }
+
+#[test]
+fn settings_that_would_relax_are_explained_with_their_lines() {
+    let rig = Rig::with("one\n");
+    rig.put("slipstitch.toml", "[protected.groups]\nci = \"allow\"\n\n[undo]\nothers = \"allow\"\n");
+    let edit = rig.run(["edit", "a.txt", "--old", "one", "--new", "two"]);
+    edit.assert_done();
+    let warnings: Vec<&str> = edit.err.lines().filter(|line| line.starts_with("warning:")).collect();
+    assert_eq!(
+        warnings,
+        ["warning: 2 settings in slipstitch.toml are ignored: a project can only tighten settings; \
+          `slipstitch config check` explains"]
+    );
+    let check = rig.run(["config", "check"]);
+    check.assert_done();
+    for line in [
+        "slipstitch.toml:2: `protected.groups.ci = \"allow\"` is ignored: a project can only tighten settings; \
+         \"ask\" is in effect",
+        "slipstitch.toml:5: `undo.others = \"allow\"` is ignored",
+    ] {
+        assert!(check.out.contains(line), "`{line}` is missing: {check:?}");
+    }
+    assert!(check.err.contains("hint: If you want them, put them into your own settings"), "{check:?}");
+    let doctor = rig.run(["doctor"]);
+    assert!(doctor.out.contains("slipstitch.toml:5: `undo.others"), "{doctor:?}");
+}

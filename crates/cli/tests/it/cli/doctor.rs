@@ -233,7 +233,7 @@ fn goes_on_after_settings_that_are_not_valid_and_names_the_line() {
     }
     rig.put("slipstitch.toml", "[protected]\nrule = \"allow\"\n");
     let run = rig.run(["doctor"]);
-    assert!(run.out.contains("note    settings: `protected.rule = \"allow\"`"), "{run:?}");
+    assert!(run.out.contains("note    settings: slipstitch.toml:2: `protected.rule = \"allow\"`"), "{run:?}");
     rig.run(["config", "path", "--config", "slipstitch.toml"]).assert_done();
 }
 

@@ -24,8 +24,11 @@ fn refuses_ambiguous_text_and_lists_every_line() {
     let rig = Rig::with("x\n".repeat(40));
     let run = rig.run(["edit", "a.txt", "--old", "x", "--new", "y"]);
     run.assert_failed(1, &["occurs 40 times"]);
-    let all: Vec<String> = (1..=40).map(|line| line.to_string()).collect();
-    assert!(run.err.contains(&all.join(", ")), "{run:?}");
+    let lines = |range: std::ops::RangeInclusive<u32>| {
+        range.map(|line| line.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    assert!(run.err.contains(&format!("(lines {}, …)", lines(1..=12))), "{run:?}");
+    assert!(run.err.contains(&format!("  and lines {}\n", lines(13..=40))), "{run:?}");
 }
 
 #[test]

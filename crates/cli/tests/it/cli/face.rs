@@ -200,7 +200,18 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
     for (words, wanted) in [
         (&["edit", "--dry"][..], "--dry-run"),
         (&["tools", "--dialect", "cl"], "claude"),
-        (&["undo", ""], "c1\ta.txt"),
+        (&["undo", ""], "c1\tbot: a.txt"),
+        (&["redo", ""], "c1"),
+        (&["log", ""], "c1"),
+        (&["edit", "a"], "a.txt"),
+        (&["log", "--file", "a"], "a.txt"),
+        (&["patch", "--path", "a"], "a.txt"),
+        (&["call", "edit_f"], "edit_file"),
+        (&["call", "--dialect", "codex", ""], "apply_patch"),
+        (&["call", "--dialect=claude", "Mul"], "MultiEdit"),
+        (&["tools", "--dialect", "forge", ""], "Edit"),
+        (&["schema", "lo"], "log"),
+        (&["stats", "--by", ""], "model"),
         (&["show", ""], "c1"),
         (&["log", "--session", ""], "s1"),
         (&["log", "--agent", ""], "bot"),
@@ -297,9 +308,13 @@ fn full_device() -> std::fs::File {
 #[test]
 fn a_failing_stdout_is_a_failure() {
     let rig = Rig::with("one\n");
-    let (code, err) = run_with_stdout(&rig, &["read", "a.txt"], full_device());
-    assert_eq!(code, Some(3));
-    assert!(err.contains("cannot write the output"), "{err}");
+    for arguments in
+        [&["read", "a.txt"][..], &["--help"], &["--version"], &["log", "--help", "--color", "never"]]
+    {
+        let (code, err) = run_with_stdout(&rig, arguments, full_device());
+        assert_eq!(code, Some(3), "{arguments:?}");
+        assert!(err.contains("cannot write the output"), "{err}");
+    }
 }
 
 #[test]

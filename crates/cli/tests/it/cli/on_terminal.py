@@ -1,7 +1,7 @@
 """Runs a command on a pseudo-terminal and prints what it showed.
 
 The only argument is a JSON object: `argv`, `rows`, `columns`, `steps` (each a text to wait for and one to type), and
-`lock`, a journal to keep locked for two seconds. The first line of the output is the exit code.
+`lock`, a journal to keep locked for two seconds, and `pause`, how many seconds pass before something is typed. The first line of the output is the exit code.
 """
 import fcntl, json, os, pty, select, sqlite3, struct, sys, termios, threading, time
 
@@ -27,6 +27,7 @@ deadline = time.time() + 60
 while time.time() < deadline:
     if steps and steps[0][0].encode() in shown[seen:]:
         seen = len(shown)
+        time.sleep(task.get("pause", 0))
         os.write(terminal, steps.pop(0)[1].encode())
     if not select.select([terminal], [], [], 0.1)[0]:
         continue

@@ -205,14 +205,25 @@ fn three_way_leaves_conflict_markers_at_the_closest_place() {
     let rig = Rig::with(rows());
     let run = rig.run_fed(["patch", "--3way"], PARTIAL);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.err.contains("conflict markers at line 1"), "{run:?}");
     let text = rig.get("a.txt");
-    let start = "<<<<<<< file\nrow 1\nrow 2\nrow 3\n||||||| expected by the patch\nrow 1\nrow two\nrow 3\n\
-                 =======\nrow 1\nrow 2b\nrow 3\n>>>>>>> patch\nrow 4\n";
+    let start = "row 1\n<<<<<<< file\nrow 2\n||||||| expected by the patch\nrow two\n\
+                 =======\nrow 2b\n>>>>>>> patch\nrow 3\nrow 4\n";
     assert!(text.starts_with(start), "{text}");
     assert!(text.contains("row 11b\n"), "{text}");
+    assert!(run.err.contains("conflict markers at line 2"), "{run:?}");
     assert!(rig.get("a.txt.rej").contains("nothing like"), "a hunk without a place is in the .rej file");
     rig.run_fed(["patch", "--3way", "--check"], PARTIAL).assert_failed(2, &["--check"]);
+}
+
+#[test]
+fn conflicts_are_named_by_their_lines_in_the_changed_file() {
+    let rig = Rig::with(rows());
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,4 @@\n row 1\n+new\n+new too\n row 2\n\
+                 @@ -5,3 +7,3 @@\n row 5\n-row six\n+row 6b\n row 7\n";
+    let run = rig.run_fed(["patch", "--3way"], patch);
+    let line = 1 + rig.get("a.txt").lines().position(|line| line == "<<<<<<< file").unwrap();
+    assert_eq!(line, 8);
+    assert!(run.err.contains("conflict markers at line 8"), "{run:?}");
 }
 
 #[test]

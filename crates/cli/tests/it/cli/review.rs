@@ -33,7 +33,10 @@ fn lists_and_shows_proposals() {
     assert_eq!((code, shown["proposal"]["id"].as_str()), (0, Some("p1")));
     assert_eq!(rig.json(["review"]).1["proposals"][0]["session"], "agent");
     let run = rig.run(["review", "--session", "other"]);
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "Nothing to review.\n"));
+    assert_eq!(
+        (run.code, run.out.as_str(), run.err.as_str()),
+        (0, "", "No pending proposals match these options.\n")
+    );
 }
 
 // Shows: 002-review-accept
@@ -189,7 +192,7 @@ fn another_settings_file_cannot_relax_the_rules() {
         run(&["review", "accept", "p1"]).assert_failed(1, &["only be accepted at a terminal"]);
         run(&["edit", ".git/config", "--old", "core", "--new", "user", "--yes"]).assert_failed(
             1,
-            &["`.git/config` is protected", "`protected.rule = \"allow\"` in", "is ignored"],
+            &["`.git/config` is protected", "2 settings in", "are ignored", "config check"],
         );
         let call = r#"{"path": ".git/config", "old_text": "core", "new_text": "user"}"#;
         assert!(run(&["call", "edit_file", call]).out.contains("waiting for review"), "{name}");

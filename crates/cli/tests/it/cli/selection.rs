@@ -33,6 +33,7 @@ const SELECTIONS: &[(&[&str], &[&str])] = &[
     (&["--session", "s2"], &["c3", "c2"]),
     (&["--session", "s2", "--agent", "claude-code"], &["c3"]),
     (&["--file", "b.txt"], &["c2"]),
+    (&["--file", "."], &["c3", "c2", "c1"]),
     (&["--agent", "codex", "--file", "b.txt", "--since", "1h"], &["c2"]),
     (&["--since", "1h"], &["c3", "c2", "c1"]),
     (&["--until", "2001-01-01"], &[]),
@@ -65,9 +66,6 @@ fn stats_and_sessions_count_what_log_lists() {
         let counted =
             sessions["sessions"].as_array().unwrap().iter().map(|one| one["changes"].as_u64().unwrap());
         assert_eq!(counted.sum::<u64>(), selected.len() as u64, "{options:?}");
-        if options.contains(&"--file") {
-            continue;
-        }
         let (_, stats) = rig.json([&["stats"], *options].concat());
         assert_eq!(stats["total"]["applied"], selected.len(), "{options:?}");
     }
@@ -92,6 +90,54 @@ fn redo_selects_in_the_same_way() {
     rig.run(["redo", "--file", "a.txt"]).assert_done();
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("new\n", "old\n"));
     rig.run(["redo", "--file", "c.txt"]).assert_failed(1, &["no change to redo matches these options"]);
+}
+
+#[test]
+fn redo_selects_what_was_undone_by_someone_else() {
+    let rig = rig();
+    let options = ["--agent", "claude-code", "--since", "1h"];
+    rig.run([&["undo", "--yes"], &options[..]].concat()).assert_done();
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("c.txt").as_str()), ("old\n", "old\n"));
+    rig.run([&["redo"], &options[..]].concat()).assert_done();
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("c.txt").as_str()), ("new\n", "new\n"));
+    // An undo of more than what is selected is left alone.
+    rig.run(["undo", "c1", "c2"]).assert_done();
+    rig.run(["redo", "--agent", "codex"]).assert_failed(1, &["no change to redo matches these options"]);
+    rig.run(["redo", "c1", "c2"]).assert_done();
+    assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("new\n", "new\n"));
+    rig.run(["undo", "c1"]).assert_done();
+    rig.run(["undo", "c2"]).assert_done();
+    rig.run(["redo", "c1..c2"]).assert_failed(2, &["not undone together", "one at a time"]);
+}
+
+#[test]
+fn several_ids_are_listed_and_shown() {
+    let rig = rig();
+    let listed = |options: &[&str]| ids(&rig, options);
+    assert_eq!(listed(&["c1", "c3"]), ["c3", "c1"]);
+    assert_eq!(listed(&["c2..c9"]), ["c3", "c2"]);
+    rig.run(["log", "c1", "c9"]).assert_failed(2, &["there is no change c9"]);
+    rig.run(["log", "c1", "--agent", "codex"]).assert_failed(2, &["ids cannot be combined"]);
+    let (_, shown) = rig.json(["show", "c1", "c2..c3"]);
+    let shown: Vec<&Value> =
+        shown["changes"].as_array().unwrap().iter().map(|one| &one["change"]["id"]).collect();
+    assert_eq!(shown, ["c1", "c2", "c3"]);
+    assert_eq!(rig.json(["show"]).1["change"]["id"], "c3", "the last one");
+}
+
+#[test]
+fn a_name_that_nobody_has_is_explained() {
+    let rig = rig();
+    let known = "No change here is of the agent `claude`; known: `claude-code`, `codex`.";
+    rig.run(["undo", "--agent", "claude", "--yes"]).assert_failed(1, &[known]);
+    rig.run(["undo", "--session", "s3", "--all", "--yes"]).assert_failed(1, &["known: `s1`, `s2`."]);
+    let log = rig.run(["log", "--agent", "claude"]);
+    log.assert_done();
+    assert!(log.err.contains("No changes match these options.") && log.err.contains(known), "{log:?}");
+    assert!(rig.run(["stats", "--agent", "x"]).err.contains("No calls match these options."));
+    assert!(rig.run(["review", "list", "--agent", "x"]).err.contains("match these options"));
+    rig.run(["log", "--file", "a.tx"]).assert_failed(2, &["Did you mean `a.txt`?"]);
+    rig.run(["stats", "--file", "a.tx"]).assert_failed(2, &["Did you mean `a.txt`?", "no recorded call"]);
 }
 
 #[test]

@@ -121,5 +121,52 @@ fn rows_are_sessions_agents_or_dialects() {
     assert_eq!(first_words("agent"), ["host", "no name", "total"].map(str::to_owned));
     assert_eq!(first_words("dialect"), ["claude", "native", "total"].map(str::to_owned));
     assert_eq!(first_words("session").len(), 4);
-    rig.run(["stats", "--by", "model"]).assert_failed(2, &["possible values: session, agent, dialect"]);
+    rig.run(["stats", "--by", "host"]).assert_failed(2, &["possible values: session, agent, model, dialect"]);
+}
+
+#[test]
+fn calls_are_counted_by_model() {
+    let rig = Rig::with("one\n");
+    let call = |old: &str, new: &str, options: &[&str]| {
+        let arguments = format!(r#"{{"path": "a.txt", "old_text": "{old}", "new_text": "{new}"}}"#);
+        rig.run([&["call", "edit_file", &arguments], options].concat());
+    };
+    call("one", "two", &["--model", "gpt-5.2"]);
+    call("ten", "three", &["--model", "gpt-5.2"]);
+    call("two", "four", &[]);
+    let mut command = rig.command();
+    let arguments = r#"{"path": "a.txt", "old_text": "four", "new_text": "five"}"#;
+    command.env("SLIPSTITCH_MODEL", "opus").args(["call", "edit_file", arguments]);
+    assert!(command.output().unwrap().status.success());
+
+    let run = rig.run(["stats", "--by", "model"]);
+    let words: Vec<Vec<&str>> =
+        run.out.lines().map(|line| line.split_whitespace().take(3).collect()).collect();
+    for row in [vec!["gpt-5.2", "2", "1"], vec!["not", "known", "1"], vec!["opus", "1", "1"]] {
+        assert!(words.contains(&row), "{row:?} is missing: {run:?}");
+    }
+    assert!(run.out.contains("  model    gpt-5.2\n"), "the refused edit names it: {run:?}");
+    let (_, counts) = rig.json(["stats", "--model", "gpt-5.2"]);
+    assert_eq!((&counts["total"]["calls"], &counts["failures"][0]["model"]), (&2.into(), &"gpt-5.2".into()));
+    assert_eq!(rig.json(["stats", "--model", "opus"]).1["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn calls_are_counted_by_file() {
+    let rig = Rig::with("one\n");
+    std::fs::create_dir(rig.root().join("src")).unwrap();
+    rig.put("src/b.txt", "one\n");
+    for path in ["a.txt", "src/b.txt", "src/none.txt"] {
+        rig.run(["call", "read_file", &format!(r#"{{"path": "{path}"}}"#)]);
+    }
+    let patch = "--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-one\\n+two\\n--- a/src/b.txt\\n+++ b/src/b.txt\\n\
+                 @@ -1 +1 @@\\n-one\\n+two\\n";
+    rig.run(["call", "patch", &format!(r#"{{"patch": "{patch}"}}"#)]).assert_done();
+    rig.run(["call", "undo_edit", "{}"]).assert_done();
+    let calls = |path: &str| rig.json(["stats", "--file", path]).1["total"]["calls"].clone();
+    assert_eq!([calls("a.txt"), calls("src"), calls("src/b.txt"), calls(".")], [3, 4, 3, 5]);
+    assert_eq!(calls("src/none.txt"), 1, "it does not exist, but a call was about it");
+    rig.run(["forget", "--file", "src/b.txt", "--yes"]).assert_done();
+    assert_eq!([calls("a.txt"), calls("src"), calls("src/b.txt")], [3, 1, 0]);
+    rig.run(["doctor"]).assert_done();
 }

@@ -14,6 +14,8 @@ pub(crate) struct Terminal<'r> {
     steps: Vec<(&'static str, &'static str)>,
     variables: Vec<(&'static str, String)>,
     is_journal_locked: bool,
+    /// How long a question is looked at, in seconds.
+    pause: f64,
 }
 
 /// What was shown.
@@ -32,6 +34,7 @@ impl<'r> Terminal<'r> {
             steps: Vec::new(),
             variables: vec![("TERM", "xterm-256color".into())],
             is_journal_locked: false,
+            pause: 0.0,
         }
     }
 
@@ -57,6 +60,7 @@ impl<'r> Terminal<'r> {
             "columns": self.columns,
             "steps": self.steps,
             "lock": lock,
+            "pause": self.pause,
         });
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli/on_terminal.py");
         let output = Command::new("python3")
@@ -92,11 +96,26 @@ impl Shown {
 fn an_edit_that_needs_recovery_is_made_if_the_answer_is_yes() {
     let rig = Rig::with("let a = 1;\n");
     let edit = ["edit", "a.txt", "--old", "let a = 1; ", "--new", "let a = 2;"];
-    let no = Terminal::new(&rig).answer("[y/N]", "n\n").run(&edit);
-    no.assert_shows(&["The old text has no exact match. Make this edit instead?", "--recover"]);
+    let no = Terminal { columns: 200, ..Terminal::new(&rig).answer("[y/N]", "n\n") }.run(&edit);
+    no.assert_shows(&[
+        "The old text has no exact match. Make this edit instead?",
+        "you gave \"let a = 1; \"",
+    ]);
+    no.assert_shows(&["\x1b[48;5;22m2\x1b", "error:"]);
+    no.assert_hides("--recover");
     assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "let a = 1;\n"));
     let yes = Terminal::new(&rig).answer("[y/N]", "y\n").run(&edit);
     assert_eq!((yes.code, rig.get("a.txt").as_str()), (0, "let a = 2;\n"), "{yes:?}");
+}
+
+#[test]
+fn a_question_stays_on_the_screen_while_someone_thinks() {
+    let rig = Rig::with("let a = 1;\n");
+    let edit = ["edit", "a.txt", "--old", "let a = 1; ", "--new", "let a = 2;"];
+    let slow = Terminal { pause: 1.6, ..Terminal::new(&rig).answer("[y/N]", "y\n") }.run(&edit);
+    let (_, after) = slow.text.split_once("[y/N] ").unwrap();
+    assert!(after.starts_with("y\n"), "nothing comes between the question and the answer: {slow:?}");
+    assert_eq!((slow.code, rig.get("a.txt").as_str()), (0, "let a = 2;\n"), "{slow:?}");
 }
 
 #[test]
@@ -108,6 +127,8 @@ fn several_changes_are_listed_before_they_are_undone() {
     let undo = ["undo", "--agent", "bot", "--since", "1h"];
     let no = Terminal::new(&rig).answer("[y/N]", "\n").run(&undo);
     no.assert_shows(&["c1", "c2", "bot", "changed a.txt", "Undo these changes?"]);
+    no.assert_shows(&["nothing was undone"]);
+    no.assert_hides("--yes");
     assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "1\n2\n"));
     let yes = Terminal::new(&rig).answer("[y/N]", "yes\n").run(&undo);
     assert_eq!((yes.code, rig.get("a.txt").as_str()), (0, "one\ntwo\n"), "{yes:?}");
@@ -126,7 +147,7 @@ fn a_patch_can_be_typed_and_the_terminal_says_so() {
 fn colours_follow_the_terminal_and_its_user() {
     let rig = Rig::with("let a = one;\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "two", "--dry-run"];
-    let word = "\x1b[1m\x1b[32m\x1b[48;5;22mtwo;\x1b[0m";
+    let word = "\x1b[1m\x1b[32m\x1b[48;5;22mtwo\x1b[0m";
     Terminal::new(&rig).run(&edit).assert_shows(&[word]);
     Terminal::new(&rig).variable("NO_COLOR", "1").run(&edit).assert_hides("\x1b[");
     Terminal::new(&rig).run(&["--help", "--color", "never"]).assert_hides("\x1b[1m");
@@ -207,6 +228,14 @@ fn statistics_and_help_fit_a_narrow_terminal() {
     let narrow = Terminal { columns: 50, ..Terminal::new(&rig) }.run(&["stats", "--color", "never"]);
     assert!(narrow.text.lines().all(|line| line.chars().count() <= 50), "{narrow:?}");
     narrow.assert_shows(&["2 calls, 1 applied, 1 refused"]);
+    for path in ["b", "c"] {
+        rig.run(["call", "edit_file", &format!(r#"{{"path": "{path}.txt", "old_text": "x"}}"#)]);
+        rig.run(["call", path, "{}"]);
+        rig.run(["call", "read_file", &format!(r#"{{"path": "{path}.txt"}}"#)]);
+    }
+    let narrow = Terminal { columns: 42, ..Terminal::new(&rig) }.run(&["stats", "--color", "never"]);
+    let is_cut = |line: &&str| line.chars().count() > 42 && line.trim().contains(' ');
+    assert_eq!(narrow.text.lines().find(is_cut), None, "{narrow:?}");
     let wide = Terminal::new(&rig).run(&["stats", "--color", "never"]);
     wide.assert_shows(&["calls  applied  recovered"]);
     let help =

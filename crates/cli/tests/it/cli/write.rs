@@ -7,7 +7,10 @@ fn creates_a_file_and_its_folders() {
     let rig = Rig::new();
     let run = rig.run(["write", "deep/er/b.txt", "--content", "hi\n"]);
     run.assert_done();
-    assert!(run.out.contains("+++ b/deep/er/b.txt") && run.err.contains("created"), "{run:?}");
+    assert!(
+        run.out.contains("+++ b/deep/er/b.txt") && run.err.starts_with("Created `deep/er/b.txt`"),
+        "{run:?}"
+    );
     assert_eq!(rig.get("deep/er/b.txt"), "hi\n");
 }
 
