@@ -17,6 +17,7 @@ pub(crate) mod approver;
 pub(crate) mod form;
 pub(crate) mod request_state;
 
+use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::change::{Base, PathChange};
 use slipstitch::core::engine::approve::Declined;
 use slipstitch::core::outcome::{Outcome, Refused, Status};
@@ -156,11 +157,16 @@ pub(crate) fn record_decision(
     id: ProposalId,
     outcome: ApprovalOutcome,
     approver: &str,
+    cancel: &CancelToken,
 ) -> Option<Report> {
     let report = match outcome {
         ApprovalOutcome::Undecided | ApprovalOutcome::Unattended => return None,
         ApprovalOutcome::Approved => {
-            accept_proposal(workspace, id, &workspace.reviewer(approver, None).ok()?)
+            let accepted = accept_proposal(workspace, id, &workspace.reviewer(approver, None).ok()?, cancel);
+            if accepted.outcome == Outcome::Refused(Refused::Cancelled) {
+                return record_decision(workspace, id, ApprovalOutcome::Cancelled, approver, cancel);
+            }
+            accepted
         }
         ApprovalOutcome::Rejected { reason } => {
             let reviewer = workspace.reviewer(approver, None).ok()?;
@@ -182,8 +188,13 @@ pub(crate) fn record_decision(
     Some(report)
 }
 
-fn accept_proposal(workspace: &Workspace, id: ProposalId, reviewer: &Reviewer) -> Report {
-    let report = workspace.accept(id, reviewer);
+fn accept_proposal(
+    workspace: &Workspace,
+    id: ProposalId,
+    reviewer: &Reviewer,
+    cancel: &CancelToken,
+) -> Report {
+    let report = workspace.accept_unless_cancelled(id, reviewer, cancel);
     if report.outcome != Outcome::Refused(Refused::StaleFile) {
         return report;
     }

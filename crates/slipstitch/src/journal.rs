@@ -210,8 +210,8 @@ impl SqliteJournal {
     ) -> Result<T, JournalError> {
         let is_write = matches!(behavior, TransactionBehavior::Immediate);
         let result = self.transact_unflushed(action, behavior, work)?;
-        if is_write && self.fsync == Fsync::On && self.has_log {
-            self.log.flush().map_err(|error| JournalError::new(action, error.to_string()))?;
+        if is_write {
+            self.flush_log(action)?;
         }
         Ok(result)
     }
@@ -223,15 +223,87 @@ impl SqliteJournal {
         behavior: TransactionBehavior,
         work: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, JournalError> {
+        self.transact_for(None, action, behavior, work)
+    }
+
+    /// Runs `work` in a transaction, if the call is not cancelled before it can start: other processes are waited for only
+    /// until then. From then on, the call cannot be cancelled.
+    fn transact_unless_cancelled<T>(
+        &self,
+        action: &'static str,
+        cancel: &CancelToken,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
+    ) -> Result<Option<T>, JournalError> {
+        let claim_and_work = |connection: &Connection| match cancel.begin_writing() {
+            true => work(connection).map(Some),
+            false => Ok(None),
+        };
+        match self.transact_for(Some(cancel), action, TransactionBehavior::Immediate, claim_and_work) {
+            Ok(Some(result)) => {
+                self.flush_log(action)?;
+                Ok(Some(result))
+            }
+            Err(_) if cancel.is_cancelled() => Ok(None),
+            result => result,
+        }
+    }
+
+    /// Runs `work` in a transaction. If it is on behalf of a call, waits for other processes end when that is cancelled.
+    fn transact_for<T>(
+        &self,
+        call: Option<&CancelToken>,
+        action: &'static str,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Connection) -> Result<T, DbError>,
+    ) -> Result<T, JournalError> {
+        let mut work = Some(work);
+        let deadline = self.patience.deadline();
+        let mut attempts = 0;
+        loop {
+            match self.try_transact(call, behavior, &mut work) {
+                // Others can use the connection until the next attempt, for what needs no lock.
+                Err(DbError::Sqlite(busy))
+                    if work.is_some()
+                        && schema::is_busy(&busy)
+                        && self.patience.pause(attempts, deadline, call) =>
+                {
+                    attempts += 1;
+                }
+                result => return result.map_err(|error| self.failure(error, action)),
+            }
+        }
+    }
+
+    /// Runs `work` in a transaction if that can begin at once; otherwise `work` is left.
+    fn try_transact<T>(
+        &self,
+        call: Option<&CancelToken>,
+        behavior: TransactionBehavior,
+        work: &mut Option<impl FnOnce(&Connection) -> Result<T, DbError>>,
+    ) -> Result<T, DbError> {
         // After a panic the transaction is rolled back, so the connection can still be used.
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = || CachedTransaction::begin(&connection, behavior);
+        let transaction = self.patience.at_most(Duration::ZERO, begin)?;
+        let work = work.take().ok_or(rusqlite::Error::InvalidQuery)?;
         let run = || {
-            let transaction = CachedTransaction::begin(&connection, behavior)?;
             let result = work(&connection)?;
             transaction.commit()?;
             Ok(result)
         };
-        run().map_err(|error: DbError| self.failure(error, action))
+        // Only while this call has the connection: the waits of other calls are not its own.
+        match call {
+            Some(call) => self.patience.for_call(call, run),
+            None => run(),
+        }
+    }
+
+    /// Makes what was written survive a power cut.
+    fn flush_log(&self, action: &'static str) -> Result<(), JournalError> {
+        if self.fsync == Fsync::On && self.has_log {
+            self.log.flush().map_err(|error| JournalError::new(action, error.to_string()))?;
+        }
+        Ok(())
     }
 
     /// Runs a single query, which needs no transaction.
@@ -251,25 +323,6 @@ impl SqliteJournal {
                 JournalError::new(action, "the process was asked to end while another one had locked it")
             }
             error => error.during(action),
-        }
-    }
-
-    /// Runs `work` in a transaction, if the call is not cancelled before it can start: other processes are waited for only
-    /// until then. From then on, the call cannot be cancelled.
-    fn transact_unless_cancelled<T>(
-        &self,
-        action: &'static str,
-        cancel: &CancelToken,
-        work: impl FnOnce(&Connection) -> Result<T, DbError>,
-    ) -> Result<Option<T>, JournalError> {
-        let result = self.patience.for_call(cancel, || {
-            self.transact(action, TransactionBehavior::Immediate, |connection| {
-                if cancel.begin_writing() { work(connection).map(Some) } else { Ok(None) }
-            })
-        });
-        match result {
-            Err(_) if cancel.is_cancelled() => Ok(None),
-            result => result,
         }
     }
 }
@@ -592,75 +645,4 @@ fn change_id(row_id: i64) -> ChangeId {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn symlinked_files_are_refused_and_not_followed() {
-        for suffix in ["", "-wal", "-shm"] {
-            let folder = tempfile::tempdir().unwrap();
-            let (state, target) = (folder.path().join("state"), folder.path().join("target"));
-            std::fs::create_dir(&state).unwrap();
-            std::fs::write(&target, "").unwrap();
-            drop(SqliteJournal::open(&state, "/").unwrap());
-            let name = format!("{FILE}{suffix}");
-            let _ = std::fs::remove_file(state.join(&name));
-            std::os::unix::fs::symlink(&target, state.join(&name)).unwrap();
-            let error = SqliteJournal::open(&state, "/").unwrap_err().to_string();
-            assert!(error.contains(&format!("{name}` must be a regular file but is a symlink")), "{error}");
-            assert_eq!(std::fs::read(&target).unwrap(), b"", "{name}");
-        }
-    }
-
-    /// The locks that this process has on a file.
-    fn count_locks(file: &Path) -> usize {
-        let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
-        let (process, inode) = (format!(" {} ", std::process::id()), format!(":{inode} "));
-        let locks = std::fs::read_to_string("/proc/locks").unwrap();
-        locks.lines().filter(|line| line.contains(&process) && line.contains(&inode)).count()
-    }
-
-    #[test]
-    fn opening_a_journal_again_keeps_the_locks_of_the_first_connection() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = SqliteJournal::open(folder.path(), "/").unwrap();
-        first.list(&Filter::default()).unwrap();
-        assert!(count_locks(&folder.path().join(FILE)) > 0, "SQLite locks the database while it is open");
-        create_private(&folder.path().join(FILE)).unwrap();
-        assert!(count_locks(&folder.path().join(FILE)) > 0, "nothing is opened and closed");
-        drop(SqliteJournal::open(folder.path(), "/other").unwrap());
-        assert!(count_locks(&folder.path().join(FILE)) > 0, "another journal was opened and closed");
-    }
-
-    #[test]
-    fn a_locked_journal_is_reported_with_the_next_step() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = SqliteJournal::open(folder.path(), "/").unwrap();
-        let mut other = Connection::open(folder.path().join(FILE)).unwrap();
-        let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        let memory = [("name".to_owned(), "text".to_owned())];
-        let remember = || journal.remember("s", &memory);
-        let error = journal.patience.at_most(Duration::from_millis(20), remember).unwrap_err().to_string();
-        assert!(error.contains("another process has locked it"), "{error}");
-        assert!(error.contains("then try again") && !error.contains("database is locked"), "{error}");
-        drop(held);
-        journal.remember("s", &memory).unwrap();
-    }
-
-    #[test]
-    fn old_sessions_keep_only_their_mode() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = SqliteJournal::open(folder.path(), "/").unwrap();
-        let text = |name: &str| (name.to_owned(), "text".to_owned());
-        journal.remember("gone", &[text("clipboard/x"), text("mode")]).unwrap();
-        journal.remember("here", &[text("clipboard/x")]).unwrap();
-        {
-            let connection = journal.connection.lock().unwrap();
-            connection.execute("UPDATE session_memory SET at = 5 WHERE session = 'gone'", []).unwrap();
-            checksum::SESSION_MEMORY.update_sums_where(&connection, "TRUE", []).unwrap();
-        }
-        assert_eq!(journal.collect(Run::Real).unwrap().memories, 1);
-        assert_eq!(journal.recall("gone", "").unwrap(), [text("mode")]);
-        assert_eq!(journal.recall("here", "").unwrap().len(), 1);
-    }
-}
+mod tests;

@@ -37,6 +37,8 @@ const STATE_FILES: &[&str] = &[
     "journal.db-shm",
     "journal.lock",
     "journal.damage",
+    "journal.forgotten",
+    "unfinished-erasing",
     OWN_FILE_RECORD,
     passphrase::FILE,
     passphrase::ATTEMPTS,

@@ -10,12 +10,13 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use slipstitch::Workspace;
+use slipstitch::core::cancel::CancelToken;
 use slipstitch::core::engine::{Answer, unknown_proposal};
 use slipstitch::core::ports::approver::Decision;
 use slipstitch::core::ports::journal::{Proposal, ProposalId};
 use slipstitch::core::report::Report;
 
-use super::{Call, Response, internal_error};
+use super::{Call, Response, cancelled_report, internal_error};
 use crate::approval::approver::CallApprover;
 use crate::approval::form::{
     AnswerTime, approval_form, decision_form, read_form, read_form_value, read_reason, reason_form,
@@ -349,12 +350,26 @@ impl Call {
         let FormVerdict { outcome, by: approver } = verdict;
         let engine = workspace.clone();
         let (cancelled, closing) = (self.caller.cancelled.clone(), self.server.closing.clone());
+        let cancel = CancelToken::default();
+        let token = cancel.clone();
+        let is_approved = outcome == ApprovalOutcome::Approved;
         let settle = move || {
-            // The last moment before anything is written.
             let outcome = outcome.unless_cancelled(&cancelled, &closing);
-            approval::record_decision(&engine, id, outcome, &approver)
+            approval::record_decision(&engine, id, outcome, &approver, &token)
         };
-        let settled = self.server.tasks.spawn_blocking(settle).await.map_err(internal_error)?;
+        let mut settling = self.server.tasks.spawn_blocking(settle);
+        let settled = tokio::select! {
+            biased;
+            settled = &mut settling => settled,
+            () = self.caller.cancelled.cancelled(), if is_approved => {
+                if cancel.cancel() {
+                    // The thread can write nothing any more but that the proposal was withdrawn.
+                    return Ok(self.respond_with_report(*cancelled_report("the call was cancelled")));
+                }
+                settling.await
+            }
+        };
+        let settled = settled.map_err(internal_error)?;
         let mut report = match (settled, pending) {
             (Some(report), _) => report,
             (None, Some(answer)) => answer.report,

@@ -14,7 +14,7 @@ use slipstitch_core::ports::journal::{LastText, ShownTexts};
 use slipstitch_core::text::ContentHash;
 
 use super::shown::ShownTo;
-use super::{DbError, SqliteJournal, last_text, shown};
+use super::{DbError, SqliteJournal, last_text, now, shown};
 
 /// How many bytes of text are queued before they are written.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
@@ -33,6 +33,8 @@ pub(super) struct Aids {
     shown_paths: BTreeSet<FilePath>,
     /// The length of all texts.
     bytes: usize,
+    /// When the oldest was queued.
+    since: i64,
 }
 
 #[derive(Debug)]
@@ -89,8 +91,14 @@ impl Aids {
     }
 
     fn write_all(&self, journal: &SqliteJournal, transaction: &Connection) -> Result<(), DbError> {
+        // Another process may have been told to forget what was queued here before.
+        let is_forgotten = journal.is_forgotten(self.since);
         for (path, (id, text)) in &self.last_texts {
+            let text = if is_forgotten { &LastText::Unknown } else { text };
             last_text::store(transaction, &journal.root, *id, path, text)?;
+        }
+        if is_forgotten {
+            return Ok(());
         }
         for QueuedShown { session, path, hash, text } in &self.shown {
             let to = ShownTo { root: &journal.root, session, path };
@@ -140,6 +148,9 @@ impl SqliteJournal {
 
     fn queue(&self, add: impl FnOnce(&mut Aids)) {
         let mut aids = self.aids.lock().unwrap_or_else(PoisonError::into_inner);
+        if aids.is_empty() {
+            aids.since = now();
+        }
         add(&mut aids);
         let is_full = aids.is_full();
         drop(aids);

@@ -30,7 +30,8 @@ impl SqliteJournal {
     /// Records a call. The record is not flushed to the disk: a power cut may lose the last records, which are
     /// only for statistics.
     pub fn record_call(&self, call: &CallRecord) -> Result<(), JournalError> {
-        self.write_calls(|connection| self.insert_call(connection, now(), call))
+        let at = now();
+        self.write_calls(|connection| self.insert_call(connection, at, call))
     }
 
     /// Queues a record in memory and returns whether the queue was empty.
@@ -69,8 +70,9 @@ impl SqliteJournal {
     /// Records a call that is repeated because its review is decided. It updates the record of the first attempt,
     /// so that both count as one call.
     pub fn record_repeated_call(&self, call: &CallRecord) -> Result<(), JournalError> {
+        let at = now();
         self.write_calls(|connection| match update(connection, &self.root, call)? {
-            0 => self.insert_call(connection, now(), call),
+            0 => self.insert_call(connection, at, call),
             _ => Ok(()),
         })
     }

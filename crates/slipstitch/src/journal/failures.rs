@@ -36,6 +36,9 @@ impl SqliteJournal {
             FilePath::from_record(&failure.path).is_ok_and(|path| self.keeps_text_of(&path))
         };
         let Some(failure) = call.failure.as_ref().filter(may_keep) else { return Ok(()) };
+        if self.is_forgotten(at) {
+            return Ok(());
+        }
         let failure = FailedEdit { at, ..failure.clone() };
         let Ok(text) = serde_json::to_string(&failure) else { return Ok(()) };
         let name = format!("{PREFIX}{at}");

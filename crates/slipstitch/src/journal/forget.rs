@@ -12,12 +12,14 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::PathBuf;
 use std::sync::PoisonError;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::{ChangeId, Run};
 use slipstitch_core::ports::journal::{JournalError, ProposalId};
+use slipstitch_platform::private::owner_only;
 
 use super::checksum::{CHANGES, PROPOSALS};
 use super::transaction::CachedTransaction;
@@ -28,6 +30,8 @@ use crate::private_files;
 
 /// The file that exists while deleted text may be left.
 const UNFINISHED: &str = "unfinished-erasing";
+/// The file whose time says when something was forgotten last.
+const FORGOTTEN: &str = "journal.forgotten";
 
 /// What to forget: what is named, or else what meets all conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,6 +103,9 @@ impl SqliteJournal {
         // Queued records and texts would be written after they were to be forgotten.
         let _ = self.flush_calls();
         let forgotten = self.erase(ACTION, run, |transaction| {
+            if run == Run::Real {
+                self.note_time_of_forgetting().map_err(|error| DbError::CannotRemember(error.to_string()))?;
+            }
             if let Some(unknown) = find_unknown(transaction, &self.root, selection)? {
                 return Ok(Err(unknown));
             }
@@ -122,6 +129,21 @@ impl SqliteJournal {
             Ok(()) => Ok(forgotten),
             Err(reason) => Err(ForgetError::Unfinished { forgotten: Box::new(forgotten), reason }),
         }
+    }
+
+    /// Notes when something was forgotten. Called with the journal locked: what others have queued is written after that.
+    fn note_time_of_forgetting(&self) -> io::Result<()> {
+        let path = self.state_dir.join(FORGOTTEN);
+        let note = private_files::open(&path, owner_only(OpenOptions::new().write(true).create(true)))?;
+        note.set_modified(SystemTime::now())
+    }
+
+    /// Whether something was forgotten at a time or later, in milliseconds since 1970. Text that was queued before must not be
+    /// written any more.
+    pub(super) fn is_forgotten(&self, at: i64) -> bool {
+        let noted = std::fs::metadata(self.state_dir.join(FORGOTTEN)).and_then(|note| note.modified());
+        let since_1970 = noted.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since_1970.and_then(|since| i64::try_from(since.as_millis()).ok()).is_some_and(|noted| at <= noted)
     }
 
     /// Whether only this process knows the text of a file that a change modified.

@@ -57,23 +57,31 @@ impl Patience {
 
     /// Runs `work`, whose waits end when `call` is cancelled.
     pub(super) fn for_call<T>(&self, call: &CancelToken, work: impl FnOnce() -> T) -> T {
+        let _restore = self.restore_later();
         self.limits().call = Some(call.clone());
-        let result = work();
-        self.limits().call = None;
-        result
+        work()
     }
 
     /// Runs `work`, which waits for at most `max_wait` each time.
     pub(super) fn at_most<T>(&self, max_wait: Duration, work: impl FnOnce() -> T) -> T {
-        let usual = std::mem::replace(&mut self.limits().max_wait, max_wait);
-        let result = work();
-        self.limits().max_wait = usual;
-        result
+        let _restore = self.restore_later();
+        self.limits().max_wait = max_wait;
+        work()
+    }
+
+    /// Restores what applies now when the result is dropped, even by a panic.
+    fn restore_later(&self) -> Restore<'_> {
+        let limits = self.limits();
+        Restore { patience: self, max_wait: limits.max_wait, call: limits.call.clone() }
+    }
+
+    /// Until when a wait that begins now may last.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.limits().max_wait
     }
 
     /// Waits before the next attempt, after this many in vain. Returns false to give up.
     fn wait(&self, attempts: i32) -> bool {
-        let attempts = usize::try_from(attempts).unwrap_or_default();
         let (call, deadline) = {
             let mut limits = self.limits();
             if attempts == 0 {
@@ -81,8 +89,13 @@ impl Patience {
             }
             (limits.call.clone(), limits.deadline)
         };
+        self.pause(usize::try_from(attempts).unwrap_or_default(), deadline, call.as_ref())
+    }
+
+    /// Waits before the next attempt. Returns false to give up.
+    pub(super) fn pause(&self, attempts: usize, deadline: Instant, call: Option<&CancelToken>) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || self.is_interrupted() || call.is_some_and(|call| call.is_cancelled()) {
+        if left.is_zero() || self.is_interrupted() || call.is_some_and(CancelToken::is_cancelled) {
             return false;
         }
         thread::sleep(left.min(PAUSES[attempts.min(PAUSES.len() - 1)]));
@@ -91,6 +104,21 @@ impl Patience {
 
     fn limits(&self) -> MutexGuard<'_, Limits> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Restore<'a> {
+    patience: &'a Patience,
+    max_wait: Duration,
+    call: Option<CancelToken>,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        let mut limits = self.patience.limits();
+        limits.max_wait = self.max_wait;
+        limits.call = self.call.take();
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::FileChange;
-use slipstitch_core::engine::Verdict;
 use slipstitch_core::engine::approve::Declined;
+use slipstitch_core::engine::{Engine, Verdict};
 use slipstitch_core::outcome::{Outcome, Refused};
 use slipstitch_core::ports::journal::{
     Journal, JournalError, Origin, ProposalDecision, ProposalId, ProposalSubject, StoredProposal,
@@ -168,13 +169,22 @@ impl Workspace {
         self.journal.decided_proposals(limit)
     }
 
+    /// Like [`Workspace::accept`], for a call that may be cancelled until it starts to write.
+    pub fn accept_unless_cancelled(&self, id: ProposalId, by: &Reviewer, cancel: &CancelToken) -> Report {
+        self.decide_with(self.engine().cancel(cancel), id, by, &Verdict::accept_all())
+    }
+
     /// Decides a proposed change hunk by hunk: what is accepted or edited is applied, the rest is left out.
     pub fn decide(&self, id: ProposalId, by: &Reviewer, verdict: &Verdict) -> Report {
+        self.decide_with(self.engine(), id, by, verdict)
+    }
+
+    fn decide_with(&self, engine: Engine<'_>, id: ProposalId, by: &Reviewer, verdict: &Verdict) -> Report {
         let _guard = match self.lock_requesting_session(id) {
             Ok(guard) => guard,
             Err(error) => return error.into(),
         };
-        let report = self.engine().decide(id, &by.name, verdict);
+        let report = engine.decide(id, &by.name, verdict);
         match report.outcome {
             Outcome::ProposalRejected => self.record_rejected_call(id, &by.name, None, &report),
             _ => self.record_accepted_call(id, &report),

@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use slipstitch::journal::{ForgetError, ForgetSelection};
 use slipstitch::{SqliteJournal, Workspace};
+use slipstitch_core::cancel::CancelToken;
+use slipstitch_core::engine::Request;
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::{ChangeId, Run};
+use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::{Filter, Journal, ProposalId};
 use slipstitch_core::report::Report;
 
@@ -216,6 +219,33 @@ fn a_forgotten_proposal_leaves_no_reason_of_a_rejected_hunk() {
     workspace.forget(&selection, Run::Real).unwrap();
     assert_eq!(files_with_secret(&folder.state()), [""; 0]);
     assert_eq!(workspace.check_journal().unwrap().damage, [""; 0]);
+}
+
+/// A call whose record and texts stay queued in memory, as a server's do for a moment.
+fn call_and_queue(workspace: &Workspace, tool: &str, arguments: Value) {
+    let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
+    let planned = workspace.plan(request).unwrap();
+    let (_, record) = workspace.run_unrecorded(planned, &mut Auto, &CancelToken::default());
+    workspace.queue_call_record(record);
+}
+
+#[test]
+fn text_that_another_process_has_queued_is_forgotten_too() {
+    let folder = TestFolder::new();
+    folder.put("a.txt", &format!("first\n{SECRET}\nlast\n"));
+    let (server, command) = (folder.open_session("s"), folder.open_session("other"));
+    call_and_queue(&server, "edit_file", json!({"path": "a.txt", "old_text": "last", "new_text": "end"}));
+    let wrong = json!({"path": "a.txt", "old_text": format!("{SECRET} is not there"), "new_text": "x"});
+    call_and_queue(&server, "edit_file", wrong);
+    call_and_queue(&server, "read_file", json!({"path": "a.txt"}));
+    let selection = ForgetSelection { paths: vec![file("a.txt")], ..ForgetSelection::default() };
+    command.forget(&selection, Run::Real).unwrap();
+    assert!(server.write_call_records());
+    assert_eq!(files_with_secret(&folder.state()), [""; 0]);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    call_and_queue(&server, "read_file", json!({"path": "a.txt"}));
+    assert!(server.write_call_records());
+    assert!(!files_with_secret(&folder.state()).is_empty(), "what is shown later is kept again");
 }
 
 #[test]

@@ -73,6 +73,32 @@ fn sigterm_is_honoured_while_a_call_waits_for_the_journal() {
 }
 
 #[test]
+fn an_approved_change_that_waits_for_the_journal_can_be_cancelled() {
+    let rig = Rig::new();
+    let (mut server, other) = locked_journal(&rig, json!({"elicitation": {}}), "agent-q");
+    let propose = json!({"path": "a.txt", "new_content": "two\n", "description": "d"});
+    let id = server.request("tools/call", json!({"name": "propose_file_edit", "arguments": propose}));
+    let form = server.read();
+    assert_eq!(form["method"], "elicitation/create");
+    lock(&other);
+    let approved = json!({"action": "accept", "content": {"decision": "approve"}});
+    server.send(json!({"jsonrpc": "2.0", "id": form["id"], "result": approved}).to_string());
+    wait_for_the_call();
+    let start = Instant::now();
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    server.send(cancel.to_string());
+    let read = server.call("read_file", json!({"path": "a.txt"}));
+    assert!(read["content"][0]["text"].as_str().unwrap().contains("one"), "{read}");
+    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+    drop(other);
+    drop(server.to.take());
+    assert!(server.wait_for_success());
+    assert_eq!(rig.text("a.txt"), "one\n");
+    let review = rig.command(&["review"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&review.stdout).contains("p1"), "nobody wants it any more");
+}
+
+#[test]
 fn sigterm_is_honoured_while_an_approved_change_waits_for_the_journal() {
     let rig = Rig::new();
     let (mut server, other) = locked_journal(&rig, json!({"elicitation": {}}), "agent-q");
