@@ -24,7 +24,8 @@ pub(super) fn find_places(
     budget: &Budget,
 ) -> Option<Vec<Alignment>> {
     let matcher = SequenceMatcher::new(&script.text(Role::is_old));
-    let threshold = threshold.value();
+    // A number read from JSON may be off in its last bit. Two ratios of texts differ by far more.
+    let threshold = threshold.value() - f64::EPSILON;
     let mut lowest = threshold;
     let mut found: Vec<(f64, Alignment)> = Vec::new();
     // The most promising places first, so that most others need no comparison.

@@ -352,9 +352,9 @@ fn check_answer(answer: &Answer, before: Option<&str>, after: &str, call: &Value
     }
 }
 
-/// Lines without their indentation.
-fn unindented(text: &str) -> Vec<&str> {
-    text.split('\n').map(|line| line.trim_start_matches([' ', '\t'])).collect()
+/// A text without blanks: an indented line may follow text that was prepended without a line break.
+fn unindented(text: &str) -> String {
+    text.replace([' ', '\t'], "")
 }
 
 // Shows: 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered
