@@ -306,7 +306,7 @@ fn a_declaration_above_the_change_names_no_block() {
 #[test]
 fn a_body_of_dots_is_a_line_like_any_other() {
     let file = "class Reader(Protocol):\n    def open_it(self) -> None:\n        ...\n\n    def read_it(self, size: int) -> bytes:\n        return decode(size)\n";
-    let old = file.replace("return decode(size)", "return decdoe(size)");
+    let old = file.trim_end().replace("return decode(size)", "return decdoe(size)");
     let rig = Rig::new(file);
     let new = old.replace("decdoe(size)", "decode(size, 1)");
     let answer = rig.edit(&old, &new);
@@ -327,4 +327,20 @@ fn an_escape_that_may_be_left_is_not_offered() {
         assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
         assert_eq!(failure(&answer).resend_edit, None, "{}", answer.text);
     }
+}
+
+/// Another letter makes another name, and one letter more inside it does not.
+#[test]
+fn a_name_with_another_letter_is_another_block() {
+    let file = "Host alpha_one\n    check_value(a)\n    open_connection(a)\n    send_value(a)\n    close_connection(a)\n";
+    let offers = |name: &str| {
+        let old = file.trim_end().replace("alpha_one", name);
+        let answer = Rig::new(file).edit(&old, &old.replace("send_value(a)", "send_value(b)"));
+        assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+        let FailureReport { resend, resend_edit, candidates, .. } = failure(&answer);
+        resend.is_some() || resend_edit.is_some() || candidates.iter().any(|one| one.choosable)
+    };
+    assert!(!offers("alpha_ome"));
+    assert!(!offers("alpha_two"));
+    assert!(offers("allpha_one"));
 }
