@@ -66,14 +66,15 @@ fn copied(case: &Value, report: &Report) -> Option<Value> {
         if !says_so || failure.read.len() > 1 || failure.resend.is_some() || failure.resend_edit.is_some() {
             return None;
         }
-        let mut edit = MeantEdit { old: edit.old.clone(), new: edit.new.clone() };
+        let mut old = edit.old.clone();
         // Blank lines are counted, not shown, and need not match.
         let differences = &failure.candidates.first()?.differences;
         for difference in differences.iter().filter(|one| one.class != DifferenceKind::BlankLines) {
             let file = lines.get(difference.line.checked_sub(1)?)?.trim_end_matches('\r');
-            edit.copy_line(&difference.request, file)?;
+            old = copy_line(&old, &difference.request, file)?;
         }
-        Some((edit.old, edit.new))
+        let new = rebase(&edit.old, &edit.new, &old)?;
+        Some((old, new))
     })
 }
 
@@ -98,28 +99,19 @@ struct MeantEdit {
     new: String,
 }
 
-impl MeantEdit {
-    /// Replaces the line that an answer shows, with its whitespace visible and perhaps truncated. `None` if it is not there once, in
-    /// either text, or only part of a line is shown, such as a number of blank lines.
-    fn copy_line(&mut self, shown: &str, file: &str) -> Option<()> {
-        let shown = shown.replace('→', "\t");
-        let shown = shown.trim_matches(|c: char| c == '·' || c.is_whitespace());
-        let is_meant = |line: &&str| match shown.strip_suffix('…') {
-            Some(start) => line.trim().starts_with(start),
-            None => line.trim() == shown,
-        };
-        let mut meant = self.old.split('\n').filter(is_meant);
-        let (Some(sent), None, false) = (meant.next(), meant.next(), shown.is_empty()) else { return None };
-        if self.new.split('\n').filter(|line| *line == sent).count() > 1 {
-            return None;
-        }
-        let sent = sent.to_owned();
-        for text in [&mut self.old, &mut self.new] {
-            let lines = text.split('\n').map(|line| if line == sent { file } else { line });
-            *text = lines.collect::<Vec<_>>().join("\n");
-        }
-        Some(())
-    }
+/// A text with the file's line in place of one that an answer shows, with its whitespace visible and perhaps truncated. `None` if
+/// that is not there once, or only part of a line is shown.
+fn copy_line(text: &str, shown: &str, file: &str) -> Option<String> {
+    let shown = shown.replace('→', "\t");
+    let shown = shown.trim_matches(|c: char| c == '·' || c.is_whitespace());
+    let is_meant = |line: &&str| match shown.strip_suffix('…') {
+        Some(start) => line.trim().starts_with(start),
+        None => line.trim() == shown,
+    };
+    let mut meant = text.split('\n').filter(is_meant);
+    let (Some(sent), None, false) = (meant.next(), meant.next(), shown.is_empty()) else { return None };
+    let lines = text.split('\n').map(|line| if line == sent { file } else { line });
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The call with every edit that failed replaced; `retry` returns its new old and new text.

@@ -10,18 +10,17 @@ use super::alignment::{Alignment, Difference};
 use super::culprit::choose_culprit;
 use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, candidate, candidate_at};
 use super::drift::{ClosePlace, closest_places, surpassing};
-use super::elision::{find_places_in_any_block, has_elision, is_elision};
+use super::elision::{has_elision, is_elision};
 use super::file_text::FileText;
 use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
 use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
     MIN_VERY_CLOSE,
 };
-use super::merge::MergePolicy;
 use super::offer::{Offers, encloses_change};
 use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
-use super::recovery::{RecoveredPlace, Recovery, lines_of_span, merge_into};
+use super::recovery::{RecoveredPlace, Recovery, lines_of_span};
 use super::request::{Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search::find_only;
@@ -55,9 +54,6 @@ impl Diagnoser<'_, '_> {
         }
         if let Recovery::Found(found) = recovery {
             return offers.with_merged(self.diagnose_recovered(found), found);
-        }
-        if let Some(diagnosis) = self.diagnose_elided(&offers) {
-            return diagnosis;
         }
         let mut near = self.near_lines();
         if near.candidates.is_empty() {
@@ -100,20 +96,6 @@ impl Diagnoser<'_, '_> {
             diagnosis.cause = Cause::NotFound;
         }
         Diagnosis { is_undecided, ..diagnosis.with_lines_to_read(&near.read, snapshot) }
-    }
-
-    /// Describes the only place that has the lines around the elisions of a request, if they leave a block in between.
-    fn diagnose_elided(&self, offers: &Offers<'_, '_>) -> Option<Diagnosis> {
-        let index = self.file.index()?;
-        let reading = self.request.meant();
-        let places = find_places_in_any_block(&reading.script, &index);
-        let [place] = &places[..] else { return None };
-        let Recovery::Found(found) = merge_into(reading, place, &index, MergePolicy::Careful) else {
-            return None;
-        };
-        let mut diagnosis = self.diagnose_recovered(&found);
-        diagnosis.candidates.iter_mut().for_each(|place| place.choosable = false);
-        Some(offers.with_merged(diagnosis, &found))
     }
 
     /// Places with the most lines of the request, the one to offer first.

@@ -618,7 +618,7 @@ fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &Se
             Some(at) => {
                 let file = index.text(at);
                 // A typo does not make another name of it.
-                !slip::is_miswritten(&anchor.key, &line_key(&file), index)
+                !slip::is_misspelt_name(&anchor.key, &line_key(&file), index)
                     && (slip::name_differs(&anchor.key, &line_key(&file))
                         || (is_enclosing
                             && heading::names_other_block(&anchor.key, &file)

@@ -17,20 +17,6 @@ const COMMENT_MARKERS: &[&str] = &[
 
 /// The places of a request with elisions; none if it has no elisions.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
-    find_chains(script, index, stays_in_block)
-}
-
-/// The same, also if the elided lines leave the block that the line before them opens. Whether the caller meant to leave it is open,
-/// so such a place is only offered.
-pub(super) fn find_places_in_any_block(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
-    find_chains(script, index, |_, _, _| true)
-}
-
-fn find_chains(
-    script: &Script,
-    index: &SearchIndex<'_>,
-    may_elide: fn(usize, usize, &SearchIndex<'_>) -> bool,
-) -> Vec<Alignment> {
     let Some(pieces) = split_at_elisions(script) else { return Vec::new() };
     let keys = |piece: &[usize]| -> Vec<String> {
         piece.iter().map(|&row| line_key(&script.rows[row].text).into_owned()).collect()
@@ -59,7 +45,7 @@ fn find_chains(
         chains = longer;
     }
     chains.retain(|chain| {
-        (1..chain.len()).all(|n| may_elide(chain[n - 1] + pieces.rows[n - 1].len(), chain[n], index))
+        (1..chain.len()).all(|n| stays_in_block(chain[n - 1] + pieces.rows[n - 1].len(), chain[n], index))
     });
     chains.iter().map(|chain| align(script, &pieces, chain, index)).collect()
 }

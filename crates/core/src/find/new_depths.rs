@@ -80,10 +80,19 @@ impl RepeatedLines {
             removed.entry(line_key(&row.text)).or_default().push((number, row));
         }
         let mut lines = Self::default();
+        let indents = |(number, old): (usize, &Row)| {
+            let file = index.snapshot.line(alignment.line(number)?);
+            Some((indent(&old.text).len(), indent(&file).len()))
+        };
         for (number, new) in script.rows.iter().enumerate().filter(|(_, row)| !row.blank) {
             let (number, old) = match (new.role, removed.get(&line_key(&new.text)).map(Vec::as_slice)) {
                 (Role::Context, _) => (number, new),
-                (Role::Added, Some(&[(number, old)])) => (number, old),
+                // Of several such lines, any one will do if they were all moved alike.
+                (Role::Added, Some(&[first, ref others @ ..]))
+                    if others.iter().all(|&other| indents(other) == indents(first)) =>
+                {
+                    first
+                }
                 _ => continue,
             };
             let Some(line) = alignment.line(number) else { continue };

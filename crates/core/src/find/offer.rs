@@ -16,11 +16,11 @@ use super::outline::{encloses, row_at_change, rows_around_changes};
 use super::punctuation::line_key;
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
-use super::script::{Role, Script};
+use super::script::{Role, Row, Script};
 use super::search::find_only;
 use super::search_index::SearchIndex;
-use super::slip::is_miswritten;
-use crate::change::Lines;
+use super::slip::is_misspelt_name;
+use crate::change::{DifferenceKind, Lines};
 use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, canonical};
@@ -58,6 +58,16 @@ impl Offers<'_, '_> {
             }
             _ => return diagnosis,
         };
+        // An escape that is left in a line that differs may be one that was not decoded, and would be written.
+        let may_be_escaped = |(row, text): (usize, &Row)| {
+            let at = alignment.line(row).and_then(|line| part.position_of_line(line));
+            text.text.contains('\\') && !at.is_some_and(|at| part.has_key(at, &line_key(&text.text)))
+        };
+        if self.request.meant().classes.contains(&DifferenceKind::Escapes)
+            && script.anchors().any(may_be_escaped)
+        {
+            return diagnosis;
+        }
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
         let Ok(merged) = merge(script, &alignment, &part, MergePolicy::Careful) else { return diagnosis };
@@ -179,7 +189,7 @@ fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>)
         let is_enclosing = enclosing.contains(row);
         match alignment.line(row).map(|line| part.snapshot.line(line)) {
             // A typo in a name does not make another block of it.
-            Some(file) if is_miswritten(&line_key(&text.text), &line_key(&file), part) => true,
+            Some(file) if is_misspelt_name(&line_key(&text.text), &line_key(&file), part) => true,
             Some(file) if is_enclosing && names_other_block(&text.text, &file) => {
                 !encloses_change(script, row, alignment, part)
             }

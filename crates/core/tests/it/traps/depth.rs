@@ -159,3 +159,21 @@ fn one_line_that_is_right_does_not_make_spaces_right_in_a_file_with_tabs() {
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.lines().all(|line| !line.starts_with("    ")), "{}\n{text}", answer.text);
 }
+
+/// Only the old text lost its indentation, and every line that both texts have is in the old one twice.
+#[test]
+fn lines_that_are_repeated_show_the_depth_if_all_of_them_were_moved_alike() {
+    let file = "function f() {\n  if (a) {\n    if (b) {\n      skip(a)\n    } else {\n      parser.run(a, b)\n    }\n    return\n  }\n\n  if (c) {\n    if (d) {\n      parser.run(a, b)\n    } else {\n      handle(c)\n    }\n    return\n  }\n}\n";
+    let old = "  } else {\n    parser.run(a, b)\n  }\n  return\n}\n\nif (c) {\n  if (d) {\n    parser.run(a, b)\n  } else {\n    handle(c)\n  }\n  return";
+    let new = "    } else {\n      if (c) {\n        handle(c, a)\n        return\n      }\n      parser.run(a, b)\n    }\n    return";
+    let quoted: String =
+        old.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("  {line}\n") }).collect();
+    let rig = Rig::new(file);
+    let answer = rig.edit(old, new);
+    let after = String::from_utf8_lossy(&rig.bytes()).into_owned();
+    let expected = match answer.report.status() {
+        Status::Applied => file.replace(&quoted, &format!("{new}\n")),
+        _ => file.to_owned(),
+    };
+    assert_eq!(after, expected, "{}", answer.text);
+}
