@@ -106,6 +106,7 @@ async function twoProposalsAndConflict() {
   check((await first).includes("was accepted") && review.root.read("a.txt").startsWith("one\n2\n"), "the first is applied");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Seventh line" }).waitFor();
+  check((await page.locator(".note").innerText()).includes("Now: Would change `a.txt` at line 7"), "the page says what would be written now");
   await look(page, "carried-over");
   await page.keyboard.press("A");
   await page.getByText("The agent gets this answer").waitFor();

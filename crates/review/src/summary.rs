@@ -96,7 +96,8 @@ pub fn notes_about(workspace: &Workspace, found: &StoredProposal) -> Vec<String>
         notes.push(format!("Cannot be applied now: {}", report.message));
         notes.extend(report.conflicts.iter().flat_map(ConflictReport::lines));
     }
-    notes.extend(report.warnings.iter().filter(|warning| warning.contains("carried over")).cloned());
+    let carried = report.warnings.iter().filter(|warning| warning.contains("carried over"));
+    notes.extend(carried.map(|warning| format!("{warning}. Now: {}", report.message)));
     let differences = found.proposal.files.iter().flat_map(|file| &file.notes);
     notes.extend(differences.map(|note| format!("Found with differences: {note}")));
     notes.iter().map(|note| escape_controls(note)).collect()

@@ -249,7 +249,7 @@ fn state_note(workspace: &Workspace, found: &StoredProposal) -> Markup {
     html! {
         @if report.status() == Status::Refused || report.status() == Status::Invalid { (problem_note(&report)) }
         @else if let Some(carried) = report.warnings.iter().find(|warning| warning.contains("carried over")) {
-            div.note { b { "The file has changed since. " } (visible(carried)) }
+            div.note { b { "The file has changed since. " } (visible(carried)) ". Now: " (visible(&report.message)) "." }
         }
         @if !differences.is_empty() {
             div.note { b { "Found with differences. " } @for note in differences { (visible(note)) " " } "The diff shows what would be written." }
