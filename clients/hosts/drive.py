@@ -27,6 +27,7 @@ from terminal import Terminal  # noqa: E402
 
 # In seconds; a host takes a few of them unless the machine is busy.
 TIMEOUT = int(os.environ.get("HOST_TIMEOUT", "240"))
+INSTALL_TIMEOUT = int(os.environ.get("INSTALL_TIMEOUT", "900"))
 PROMPT = "Follow the script."
 EDIT, REFUSED, PROTECTED, PARALLEL = range(4)
 PROTECTED_FILE = ".github/workflows/ci.yml"
@@ -73,10 +74,17 @@ def install_package(package, program, cache):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"private": true}\n')
         command = ["npm", "install", "--silent", "--no-package-lock", "--no-fund", "--no-audit", package]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
+        done = run_installer(command, folder)
         if done.returncode or not path.exists():
             raise NotAvailable(f"npm cannot install {package}: {done.stderr.strip()[-200:] or 'no program in it'}")
     return path
+
+
+def run_installer(command, folder):
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise NotAvailable(f"{pathlib.Path(command[0]).name} was not done after {INSTALL_TIMEOUT} s") from None
 
 
 def run(command, cwd, environment, timeout=TIMEOUT):
@@ -280,7 +288,7 @@ def install_framework(name, cache):
     if not done.exists() or done.read_text() != " ".join(packages):
         subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300)
         command = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-        installed = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        installed = run_installer(command, folder)
         if installed.returncode:
             raise NotAvailable(f"pip cannot install it: {installed.stderr.strip()[-200:]}")
         done.write_text(" ".join(packages))

@@ -100,7 +100,8 @@ async def fastmcp(url, prompt, command):
     messages = [{"role": "user", "content": prompt}]
     async with Client(StdioTransport(command[0], command[1:], env=dict(os.environ), cwd=os.getcwd())) as server:
         listed = await server.list_tools()
-        schema = lambda tool: getattr(tool, "inputSchema", None) or tool.input_schema
+        # Older versions have the other name.
+        schema = lambda tool: getattr(tool, "input_schema", None) or tool.inputSchema
         tools = [{"type": "function", "function": {"name": tool.name, "description": tool.description,
                                                    "parameters": schema(tool)}} for tool in listed]
         for _ in range(MAX_TURNS):
