@@ -203,7 +203,10 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        if !matches!(kind, StepKind::Create { .. }) && !is_regular_file(location).map_err(failed)? {
+        // What is replaced is looked at right before, and so is whether it is a file.
+        if matches!(kind, StepKind::Remove { .. } | StepKind::InPlace { .. })
+            && !is_regular_file(location).map_err(failed)?
+        {
             return Err(conflict(None));
         }
         match kind {
@@ -221,6 +224,10 @@ impl Step {
             }
             StepKind::Replace { temp, spare, id, original, after } => {
                 temp.link().map_err(failed)?;
+                #[cfg(feature = "rig")]
+                if displaced_check != DisplacedCheck::On && !is_regular_file(location).map_err(failed)? {
+                    return Err(conflict(None));
+                }
                 #[cfg(feature = "rig")]
                 if displaced_check == DisplacedCheck::Off {
                     return rename_replacing(temp.location(), location).map(|()| None).map_err(failed);
