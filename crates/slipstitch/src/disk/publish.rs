@@ -223,7 +223,11 @@ impl Step {
                 }
             }
             StepKind::Replace { temp, spare, id, original, after } => {
-                temp.link().map_err(failed)?;
+                temp.link().map_err(|error| match error.kind() {
+                    // Its folder was removed, and the file with it.
+                    io::ErrorKind::NotFound => conflict(None),
+                    _ => failed(error),
+                })?;
                 #[cfg(feature = "rig")]
                 if displaced_check != DisplacedCheck::On && !is_regular_file(location).map_err(failed)? {
                     return Err(conflict(None));
