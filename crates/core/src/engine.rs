@@ -42,7 +42,7 @@ mod versions;
 
 use std::sync::LazyLock;
 
-use slipstitch_text::{ContentHash, EncodingRule};
+use slipstitch_text::EncodingRule;
 
 pub use call::{Answer, Planned, Request, Touches};
 use history::ForeignChange;
@@ -210,7 +210,7 @@ impl<'a> Engine<'a> {
     /// now.
     pub fn foreign_changes(&self, changes: &[Summary]) -> Result<Vec<ForeignChange>, JournalError> {
         history::find_foreign_changes(self.journal, changes, |path| match self.files.open(path).ok()? {
-            OpenResult::File(content) => Some(Some(ContentHash::of(&content.bytes))),
+            OpenResult::File(content) => Some(Some(content.bytes.hash())),
             OpenResult::Large(file) => Some(Some(self.scan(path, file, Some(Vec::new())).ok()?.hash())),
             OpenResult::Missing { .. } => Some(None),
         })

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use blocks::Blocks;
-pub use content::{Content, FileContent, FileId, Meta};
+pub use content::{Content, FileContent, FileId, Meta, WeakContent};
 pub use set::Snapshots;
 use slipstitch_text::display::decode_lossy;
 pub use source::{ContentSource, LargeFile};
@@ -66,7 +66,7 @@ impl Snapshot {
     /// Analyzes a file's content.
     pub fn new(content: FileContent, rule: EncodingRule) -> Self {
         let FileContent { bytes, meta } = content;
-        let hash = ContentHash::of(&bytes);
+        let hash = bytes.hash();
         let found = detect(&bytes, rule);
         let (view, newlines) = View::new(&bytes, found.encoding, found.bom);
         Self {

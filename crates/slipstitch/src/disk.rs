@@ -6,7 +6,7 @@
 //!
 //! | task | modules |
 //! | --- | --- |
-//! | read a file | `lookup`, `content` |
+//! | read a file | `lookup`, `content`, `recent` |
 //! | look up, lock and prepare the files of a change | `lookup`, `target`, `lock`, `stage`, `step_builder`, `temp`, `copy`, `attributes` |
 //! | make it visible, all or nothing | `staged`, `flush`, `publish`, `replacement`, `emptied_folders`, `swap`, `fingerprint`, `inodes` |
 //! | write into a file that cannot be replaced | `in_place` |
@@ -33,6 +33,7 @@ mod probe;
 #[cfg(feature = "rig")]
 mod protections;
 mod publish;
+mod recent;
 mod recovery;
 mod replacement;
 mod roots;
@@ -67,6 +68,7 @@ use lookup::{Lookup, MissingFile};
 pub use probe::FsFeatures;
 #[cfg(feature = "rig")]
 pub use protections::disable_protections;
+use recent::RecentContents;
 use roots::{Root, Roots};
 use staged::DisplacedCheck;
 
@@ -107,6 +109,7 @@ pub struct DiskWorkspace {
     hard_links: HardLinks,
     named_temps: bool,
     displaced_check: DisplacedCheck,
+    recent: RecentContents,
     /// Cancelled when the process is to end.
     interrupt: Option<CancelToken>,
 }
@@ -165,6 +168,7 @@ impl DiskWorkspace {
             hard_links: HardLinks::default(),
             named_temps: false,
             displaced_check: DisplacedCheck::On,
+            recent: RecentContents::default(),
             interrupt: None,
         };
         #[cfg(feature = "rig")]
@@ -281,7 +285,9 @@ impl Workspace for DiskWorkspace {
     fn read(&self, path: &FilePath) -> Result<ReadResult, WorkspaceError> {
         match lookup::look_up(&self.roots, path, "read")? {
             Lookup::Missing(missing) => Ok(ReadResult::Missing { real: self.real_missing(path, missing) }),
-            Lookup::File(found) => content::read(&self.roots, path, found).map(ReadResult::File),
+            Lookup::File(found) => {
+                content::read(&self.roots, &self.recent, path, found).map(ReadResult::File)
+            }
         }
     }
 
@@ -290,7 +296,9 @@ impl Workspace for DiskWorkspace {
             Lookup::File(found) if found.metadata.len >= MIN_LARGE_FILE => {
                 Ok(OpenResult::Large(content::open_large(&self.roots, path, found)))
             }
-            Lookup::File(found) => content::read(&self.roots, path, found).map(OpenResult::File),
+            Lookup::File(found) => {
+                content::read(&self.roots, &self.recent, path, found).map(OpenResult::File)
+            }
             Lookup::Missing(missing) => Ok(OpenResult::Missing { real: self.real_missing(path, missing) }),
         }
     }

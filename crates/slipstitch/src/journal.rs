@@ -384,8 +384,7 @@ impl Journal for SqliteJournal {
     }
 
     fn keeps_text_of(&self, path: &FilePath) -> bool {
-        let is_private = |path: &FilePath| self.private_files.contains(path);
-        if is_private(path) {
+        if !self.keeps_text_of_name(path) {
             return false;
         }
         let root = Path::new(&self.root);
@@ -393,10 +392,14 @@ impl Journal for SqliteJournal {
         let others = links.find(&root.join(text_to_path(path.as_str())));
         let has_private_name = others.paths.iter().any(|other| {
             let other = other.strip_prefix(root).unwrap_or(other);
-            FilePath::from_record(&path_to_text(other)).is_ok_and(|other| is_private(&other))
+            FilePath::from_record(&path_to_text(other)).is_ok_and(|other| !self.keeps_text_of_name(&other))
         });
         // Where nobody can tell, the text is not kept.
         !has_private_name && !others.is_cut_short
+    }
+
+    fn keeps_text_of_name(&self, path: &FilePath) -> bool {
+        !self.private_files.contains(path)
     }
 
     fn recall(&self, session: &str, prefix: &str) -> Result<Vec<(String, String)>, JournalError> {

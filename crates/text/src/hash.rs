@@ -77,6 +77,50 @@ impl ContentHash {
     }
 }
 
+/// Hashes content that comes in many short pieces.
+///
+/// BLAKE3 hashes a long block several chunks at a time, and short pieces one chunk after the other, so short pieces are
+/// collected first.
+#[derive(Debug)]
+pub(crate) struct PieceHasher {
+    hasher: blake3::Hasher,
+    block: Vec<u8>,
+    block_len: usize,
+}
+
+impl PieceHasher {
+    /// Long enough for the widest SIMD instructions, and short enough for the processor's cache.
+    const MAX_BLOCK: usize = 64 * 1024;
+
+    /// For content of `len` bytes.
+    pub(crate) fn new(len: usize) -> Self {
+        let block_len = len.clamp(1, Self::MAX_BLOCK);
+        Self { hasher: blake3::Hasher::new(), block: Vec::with_capacity(block_len), block_len }
+    }
+
+    pub(crate) fn update(&mut self, mut piece: &[u8]) {
+        if !self.block.is_empty() {
+            let (fits, rest) = piece.split_at(piece.len().min(self.block_len - self.block.len()));
+            self.block.extend_from_slice(fits);
+            piece = rest;
+            if self.block.len() < self.block_len {
+                return;
+            }
+            self.hasher.update(&self.block);
+            self.block.clear();
+        }
+        // What is long enough is hashed where it is.
+        let (blocks, rest) = piece.split_at(piece.len() - piece.len() % self.block_len);
+        self.hasher.update(blocks);
+        self.block.extend_from_slice(rest);
+    }
+
+    pub(crate) fn finish(mut self) -> ContentHash {
+        self.hasher.update(&self.block);
+        ContentHash::finish(&self.hasher)
+    }
+}
+
 impl VersionClaim {
     /// Parses `b3:<hex>`, `sha256:<hex>` or a bare digest of either kind, whole or abbreviated to its first digits.
     pub fn parse(text: &str) -> Result<Self, BadVersion> {
@@ -226,6 +270,19 @@ mod tests {
         }
         assert!(VersionClaim::parse("982d9e3eb99").unwrap().may_be_ambiguous());
         assert!(!VersionClaim::parse(&short).unwrap().may_be_ambiguous());
+    }
+
+    #[test]
+    fn pieces_of_any_length_hash_like_the_whole() {
+        let max = PieceHasher::MAX_BLOCK;
+        let text: Vec<u8> = (0..3 * max + 7).map(|at| (at % 251) as u8).collect();
+        for len in [0, 1, 100, max - 1, max, max + 1, text.len()] {
+            for step in [1, 64, 1000, max - 1, max, max + 1, 2 * max + 3] {
+                let mut hasher = PieceHasher::new(len);
+                text[..len].chunks(step).for_each(|piece| hasher.update(piece));
+                assert_eq!(hasher.finish(), ContentHash::of(&text[..len]), "{len} bytes in pieces of {step}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Splices: replacements of byte ranges that know which text they apply to.
 
 use crate::ContentHash;
+use crate::hash::PieceHasher;
 
 /// A byte range of one text, `start <= end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -183,14 +184,14 @@ impl Splices {
 
     /// Hashes the new text without building it.
     pub fn hash_after(&self, before: &[u8]) -> ContentHash {
-        let mut hasher = blake3::Hasher::new();
+        let mut hasher = PieceHasher::new(self.new_len());
         for piece in self.pieces() {
             hasher.update(match piece {
                 Piece::Keep(span) => span.of(before),
                 Piece::Insert(bytes) => bytes,
             });
         }
-        ContentHash::finish(&hasher)
+        hasher.finish()
     }
 
     /// The splices that turn the new text back into `before`.

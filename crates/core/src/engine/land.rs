@@ -172,7 +172,7 @@ impl Engine<'_> {
     ) -> Result<Checked, Report> {
         let (memory, notes) = (clipboard_memory(&changes), changes.notes().to_vec());
         let is_private =
-            snapshots.paths().any(|path| is_private(self.journal, path, snapshots.real_path(path)));
+            || snapshots.paths().any(|path| is_private(self.journal, path, snapshots.real_path(path)));
         let Origin { dialect, agent, .. } = &landing.origin;
         let caller = Some(Caller { dialect, agent: agent.as_deref() });
         let judge = Judge { caller, ..self.judge() };
@@ -202,7 +202,7 @@ impl Engine<'_> {
         checked.or_else(|refusal| {
             // Copying to a clipboard changes no file, but the session must still remember the text.
             if refusal == Refusal::NoChange && !memory.is_empty() && landing.run == Run::Real {
-                remember(self.journal, &landing.origin.session, &memory, is_private)?;
+                remember(self.journal, &landing.origin.session, &memory, is_private())?;
                 return Err(Report::refused(refusal, phrases).with_leading_warnings(&notes));
             }
             Err(Report::refused(refusal, phrases))

@@ -15,7 +15,14 @@ pub(super) fn is_private(journal: &dyn Journal, path: &FilePath, real: &FilePath
 /// Whether a change is about private text: by the file's name before or after it.
 pub(super) fn is_private_change(journal: &dyn Journal, change: &FileChange, snapshots: &Snapshots) -> bool {
     let names = [Some(&change.path), change.path_after().filter(|after| **after != change.path)];
-    names.into_iter().flatten().any(|path| is_private(journal, path, snapshots.real_path(path)))
+    // Whether the file has other names was seen when it was read.
+    let has_one_name = snapshots.before(change).is_some_and(|before| before.meta().links == Some(1));
+    names.into_iter().flatten().any(|path| match (has_one_name, snapshots.real_path(path)) {
+        (true, real) => {
+            !journal.keeps_text_of_name(path) || real != path && !journal.keeps_text_of_name(real)
+        }
+        (false, real) => is_private(journal, path, real),
+    })
 }
 
 /// The diff of a change for the journal: `diff`, or without private files if there are any.

@@ -444,6 +444,11 @@ pub trait Journal: Send + Sync {
         true
     }
 
+    /// The same for a file that has no other name at which it could be private.
+    fn keeps_text_of_name(&self, path: &FilePath) -> bool {
+        self.keeps_text_of(path)
+    }
+
     /// Stores values for a session, by key, for as long as this process runs.
     fn remember_in_process(&self, session: &str, memory: &[(String, String)]) -> Result<(), JournalError> {
         self.remember(session, memory)

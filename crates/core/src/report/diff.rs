@@ -81,27 +81,27 @@ fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, ou
         let texts: Vec<Cow<'_, [u8]>> = windows.iter().map(|window| snapshot.bytes_in(window.at)).collect();
         let parts = windows.iter().zip(&texts).map(|(window, old)| DiffPart {
             old,
-            edits: line_edits(old, &window.splices, is_narrow(file)),
+            edits: LineEdits::find(old, &window.splices, is_narrow(file)),
             lines_before: snapshot.line_of(snapshot.view_span(window.at).start()) - 1,
         });
         return print_parts(file, &parts.collect::<Vec<_>>(), context, out);
     }
     let text = DiffText::of(file, snapshot);
-    let edits = line_edits(text.old, &text.splices, is_narrow(file));
+    let edits = LineEdits::find(text.old, &text.splices, is_narrow(file));
     print_parts(file, &[DiffPart { old: text.old, edits, lines_before: 0 }], context, out);
 }
 
 /// A part of the old text, and what changes in it.
 struct DiffPart<'a> {
     old: &'a [u8],
-    edits: Vec<LineEdit>,
+    edits: LineEdits,
     /// How many lines of the file precede it.
     lines_before: usize,
 }
 
 fn print_parts(file: &FileChange, parts: &[DiffPart<'_>], context: usize, out: &mut Vec<u8>) {
-    print_header(file, parts.iter().any(|part| !part.edits.is_empty()), out);
-    match parts.iter().map(|part| total_bytes(&part.edits)).sum::<usize>() {
+    print_header(file, parts.iter().any(|part| part.edits.bytes > 0), out);
+    match parts.iter().map(|part| part.edits.bytes).sum::<usize>() {
         bytes if bytes > MAX_BYTES => {
             out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
         }
@@ -139,10 +139,6 @@ fn windows(file: &FileChange, snapshot: &Snapshot, context: usize) -> Vec<Window
         }
     }
     windows
-}
-
-fn total_bytes(edits: &[LineEdit]) -> usize {
-    edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum()
 }
 
 /// The text of a file that its diff shows, and its change in terms of that text.
@@ -188,8 +184,8 @@ pub(crate) fn changes_by_hunk(
 ) -> Option<Vec<HunkChange>> {
     let snapshot = snapshot.filter(|_| file.has_separate_hunks())?;
     let text = DiffText::of(file, Some(snapshot));
-    let edits = line_edits(text.old, &text.splices, is_narrow(file));
-    if edits.is_empty() || total_bytes(&edits) > MAX_BYTES {
+    let edits = LineEdits::find(text.old, &text.splices, is_narrow(file));
+    if edits.list.is_empty() || edits.bytes > MAX_BYTES {
         return None;
     }
     let after = file.splices.apply(snapshot.bytes());
@@ -197,8 +193,8 @@ pub(crate) fn changes_by_hunk(
     let mut counter = LineCounter { old: text.old, at: 0, line: 0 };
     let mut shift = 0isize;
     let mut hunks = Vec::new();
-    for group in group_into_hunks(text.old, &edits, context) {
-        let group = &edits[group];
+    for group in group_into_hunks(text.old, &edits.list, context) {
+        let group = &edits.list[group];
         let (start, end) = (group[0].old.start, group[group.len() - 1].old.end);
         let before = counter.lines_before(start);
         let lines = Lines { start: before + 1, count: count_lines(&text.old[start..end]) };
@@ -210,11 +206,14 @@ pub(crate) fn changes_by_hunk(
                     at: decoded.raw_span(Span::new(edit.old.start, edit.old.end))?,
                     insert: successor.raw_span(Span::new(new, new + edit.new.len()))?.of(&after).to_vec(),
                 },
-                _ => Splice { at: Span::new(edit.old.start, edit.old.end), insert: edit.new.clone() },
+                _ => Splice {
+                    at: Span::new(edit.old.start, edit.old.end),
+                    insert: edits.new_of(edit).to_vec(),
+                },
             });
             shift += edit.new.len() as isize - edit.old.len() as isize;
             hunk.growth +=
-                count_lines(&edit.new) as isize - count_lines(&text.old[edit.old.clone()]) as isize;
+                count_lines(edits.new_of(edit)) as isize - count_lines(&text.old[edit.old.clone()]) as isize;
         }
         hunks.push(hunk);
     }
@@ -299,8 +298,21 @@ fn quote_path(name: &str) -> String {
 /// Removed lines and the lines added instead.
 #[derive(Debug)]
 struct LineEdit {
+    /// Their place in the old text.
     old: Range<usize>,
-    new: Vec<u8>,
+    /// Where the added lines are in the text of [`LineEdits`].
+    new: Range<usize>,
+}
+
+/// The lines that a change removes and adds. If they are too long to show, only their length is known: a change can have
+/// millions of places.
+#[derive(Debug, Default)]
+struct LineEdits {
+    list: Vec<LineEdit>,
+    /// The added lines.
+    text: Vec<u8>,
+    /// The length of all removed and added lines.
+    bytes: usize,
 }
 
 /// Whether the splices of a change leave out lines that do not change. An edit that was found in the file was compared with it
@@ -313,49 +325,63 @@ fn is_narrow(file: &FileChange) -> bool {
 /// finding it did.
 const MIN_TRUSTED_BYTES: usize = 64 << 10;
 
-/// Extends splices to whole lines, joins those that share a line, and omits lines that do not change.
-fn line_edits(old: &[u8], splices: &[Splice], is_narrow: bool) -> Vec<LineEdit> {
-    let mut edits = Vec::new();
-    let mut at = 0;
-    while at < splices.len() {
-        let first = at;
-        let start = line_start(old, splices[at].at.start());
-        let mut new = Vec::with_capacity(splices[at].at.start() - start + splices[at].insert.len() + 80);
-        let mut done = start; // the old text is processed up to here
-        let mut next_line_end = 0; // the end of a line of the old text that was already searched for
-        let end = loop {
-            let splice = &splices[at];
-            new.extend_from_slice(&old[done..splice.at.start()]);
-            new.extend_from_slice(&splice.insert);
-            done = splice.at.end();
-            at += 1;
-            let end = line_end(old, done, &new, &mut next_line_end);
-            let is_between_lines = ends_line(&old[..end]) && (end > done || ends_line(&new));
-            if splices.get(at).is_none_or(|next| next.at.start() >= end && is_between_lines) {
-                break end;
-            }
-        };
-        if is_narrow && at == first + 1 && start == splices[first].at.start() && done == end {
+impl LineEdits {
+    /// Extends splices to whole lines, joins those that share a line, and omits lines that do not change.
+    fn find(old: &[u8], splices: &[Splice], is_narrow: bool) -> Self {
+        let mut found = Self::default();
+        let mut at = 0;
+        while at < splices.len() {
+            let first = at;
+            let start = line_start(old, splices[at].at.start());
+            let new_start = found.text.len();
+            let mut done = start; // the old text is processed up to here
+            let mut next_line_end = 0; // the end of a line of the old text that was already searched for
+            let end = loop {
+                let splice = &splices[at];
+                found.text.extend_from_slice(&old[done..splice.at.start()]);
+                found.text.extend_from_slice(&splice.insert);
+                done = splice.at.end();
+                at += 1;
+                let new = &found.text[new_start..];
+                let end = line_end(old, done, new, &mut next_line_end);
+                let is_between_lines = ends_line(&old[..end]) && (end > done || ends_line(new));
+                if splices.get(at).is_none_or(|next| next.at.start() >= end && is_between_lines) {
+                    break end;
+                }
+            };
+            found.text.extend_from_slice(&old[done..end]);
+            let is_single = at == first + 1 && start == splices[first].at.start() && done == end;
             let Splice { at: replaced, insert } = &splices[first];
-            if replaced.len().min(insert.len()) >= MIN_TRUSTED_BYTES {
-                edits.push(LineEdit { old: start..end, new });
-                continue;
+            if is_narrow && is_single && replaced.len().min(insert.len()) >= MIN_TRUSTED_BYTES {
+                found.add(start..end, new_start..found.text.len());
+            } else {
+                found.add_changed(old, start..end, new_start);
+            }
+            if found.bytes > MAX_BYTES {
+                // Nobody will see them.
+                found.list.clear();
+                found.text.clear();
             }
         }
-        new.extend_from_slice(&old[done..end]);
-        let changed = diff_lines(&old[start..end], &new);
-        let in_file = |lines: &Range<usize>| start + lines.start..start + lines.end;
-        match &changed[..] {
-            // Mostly, all of it has changed.
-            [all] if all.new == (0..new.len()) => edits.push(LineEdit { old: in_file(&all.old), new }),
-            changed => edits.extend(
-                changed
-                    .iter()
-                    .map(|one| LineEdit { old: in_file(&one.old), new: new[one.new.clone()].to_vec() }),
-            ),
+        found
+    }
+
+    /// Adds the lines that differ between a range of the old text and the text from `new_start` on.
+    fn add_changed(&mut self, old: &[u8], range: Range<usize>, new_start: usize) {
+        for changed in diff_lines(&old[range.clone()], &self.text[new_start..]) {
+            let in_old = range.start + changed.old.start..range.start + changed.old.end;
+            self.add(in_old, new_start + changed.new.start..new_start + changed.new.end);
         }
     }
-    edits
+
+    fn add(&mut self, old: Range<usize>, new: Range<usize>) {
+        self.bytes += old.len() + new.len();
+        self.list.push(LineEdit { old, new });
+    }
+
+    fn new_of(&self, edit: &LineEdit) -> &[u8] {
+        &self.text[edit.new.clone()]
+    }
 }
 
 fn line_start(text: &[u8], at: usize) -> usize {
@@ -398,12 +424,12 @@ impl LineCounter<'_> {
 fn print_hunks(part: &DiffPart<'_>, context: usize, shift: &mut isize, out: &mut Vec<u8>) {
     let DiffPart { old, edits, lines_before } = part;
     let mut counter = LineCounter { old, at: 0, line: *lines_before };
-    for group in group_into_hunks(old, edits, context) {
-        let group = &edits[group];
+    for group in group_into_hunks(old, &edits.list, context) {
+        let group = &edits.list[group];
         let start = context_start(old, group[0].old.start, context);
         let end = context_end(old, group[group.len() - 1].old.end, context);
         let before = counter.lines_before(start);
-        let (body, old_lines, new_lines) = hunk_body(old, group, start, end);
+        let (body, old_lines, new_lines) = hunk_body((old, edits), group, start, end);
         let number = |before: usize, count: usize| if count == 0 { before } else { before + 1 };
         let after = before.strict_add_signed(*shift);
         let header = format!(
@@ -460,14 +486,19 @@ fn context_end(old: &[u8], mut at: usize, context: usize) -> usize {
 }
 
 /// A hunk's lines, and how many of them belong to the old and to the new text.
-fn hunk_body(old: &[u8], group: &[LineEdit], start: usize, end: usize) -> (Vec<u8>, usize, usize) {
+fn hunk_body(
+    (old, edits): (&[u8], &LineEdits),
+    group: &[LineEdit],
+    start: usize,
+    end: usize,
+) -> (Vec<u8>, usize, usize) {
     let mut out = Vec::new();
     let mut at = start;
     let (mut old_lines, mut new_lines) = (0, 0);
     for edit in group {
         let context = push_lines(b' ', &old[at..edit.old.start], &mut out);
         old_lines += context + push_lines(b'-', &old[edit.old.clone()], &mut out);
-        new_lines += context + push_lines(b'+', &edit.new, &mut out);
+        new_lines += context + push_lines(b'+', edits.new_of(edit), &mut out);
         at = edit.old.end;
     }
     let context = push_lines(b' ', &old[at..end], &mut out);

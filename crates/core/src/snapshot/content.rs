@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
+
+use slipstitch_text::ContentHash;
 
 use crate::path::FilePath;
 
@@ -15,14 +17,53 @@ pub struct FileContent {
     pub meta: Meta,
 }
 
-/// The bytes of a file, in memory or memory-mapped.
+/// The bytes of a file, in memory or memory-mapped. Clones share the bytes and their hash, which is computed once.
 #[derive(Clone)]
-pub struct Content(Arc<dyn AsRef<[u8]> + Send + Sync>);
+pub struct Content(Arc<Hashed<Bytes>>);
+
+/// Content that is not kept in memory by this, but still there while others keep it.
+#[derive(Clone)]
+pub struct WeakContent(Weak<Hashed<Bytes>>);
+
+type Bytes = dyn AsRef<[u8]> + Send + Sync;
+
+struct Hashed<T: ?Sized> {
+    hash: OnceLock<ContentHash>,
+    bytes: T,
+}
 
 impl Content {
     /// Wraps bytes owned by `bytes`.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(bytes))
+        Self(Arc::new(Hashed { hash: OnceLock::new(), bytes }))
+    }
+
+    /// Wraps bytes whose hash is known already.
+    pub fn with_hash(bytes: Vec<u8>, hash: ContentHash) -> Self {
+        debug_assert_eq!(ContentHash::of(&bytes), hash, "the hash is that of the bytes");
+        Self(Arc::new(Hashed { hash: OnceLock::from(hash), bytes }))
+    }
+
+    /// The hash of the bytes.
+    pub fn hash(&self) -> ContentHash {
+        *self.0.hash.get_or_init(|| ContentHash::of(self))
+    }
+
+    /// The hash, if something has asked for it before.
+    pub fn known_hash(&self) -> Option<ContentHash> {
+        self.0.hash.get().copied()
+    }
+
+    /// The same content, without keeping it in memory.
+    pub fn downgrade(&self) -> WeakContent {
+        WeakContent(Arc::downgrade(&self.0))
+    }
+}
+
+impl WeakContent {
+    /// The content, if it is still in memory.
+    pub fn upgrade(&self) -> Option<Content> {
+        self.0.upgrade().map(Content)
     }
 }
 
@@ -36,7 +77,13 @@ impl Deref for Content {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        (*self.0).as_ref()
+        self.0.bytes.as_ref()
+    }
+}
+
+impl fmt::Debug for WeakContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakContent")
     }
 }
 
@@ -55,6 +102,8 @@ pub struct Meta {
     pub id: Option<FileId>,
     /// Its permission bits.
     pub mode: Option<u32>,
+    /// How many names it has (hard links), if that is known.
+    pub links: Option<u64>,
     /// Whether this process may write to it.
     pub writable: bool,
     /// When it was last modified, in milliseconds since the Unix epoch.

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, RawDir};
+use rustix::io::Errno;
 
 use crate::running_program::RunningProgram;
 
@@ -23,32 +24,50 @@ pub fn running_programs(user: u32, is_wanted: fn(&str) -> bool) -> Vec<RunningPr
     let mut entries = RawDir::new(&processes, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
         let Some(pid) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) else { continue };
-        // The name comes first: most processes are others, and this is all that they cost.
-        if !has_wanted_name(&processes, pid, is_wanted) {
+        // Most processes are others, so a question for each should cost little.
+        if !may_be_wanted(&processes, pid, is_wanted) {
             continue;
         }
         let process = Path::new("/proc").join(pid.to_string());
-        if fs::metadata(&process).is_ok_and(|found| found.uid() == user) {
+        if fs::metadata(&process).is_ok_and(|found| found.uid() == user)
+            && has_wanted_name(&processes, pid, is_wanted)
+        {
             programs.extend(read_program(pid, &process));
         }
     }
     programs
 }
 
+/// The longest path that the system returns.
+const MAX_PATH: usize = 4096;
+
 /// How much of the list of processes is read at once.
 const LIST_BYTES: usize = 8192;
 
-/// Without an allocation, because there may be hundreds of processes.
+/// Programs that run other programs, whose own name therefore says nothing.
+const RUNNERS: &[&str] = &["ld", "qemu", "rosetta"];
+
+/// Whether the name of a process may be wanted, as far as its executable says: one call, where its name takes three.
+fn may_be_wanted(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -> bool {
+    let mut target = [const { MaybeUninit::uninit() }; MAX_PATH];
+    let read = in_process(pid, "exe", |path| rustix::fs::readlinkat_raw(processes, path, &mut target));
+    match read {
+        Ok((target, _)) => {
+            let name = target.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
+            std::str::from_utf8(name)
+                .map_or(true, |name| is_wanted(name) || RUNNERS.iter().any(|runner| name.starts_with(runner)))
+        }
+        // A thread of the kernel, or a process that has ended.
+        Err(Errno::NOENT) => false,
+        // Of another user, mostly.
+        Err(_) => true,
+    }
+}
+
 fn has_wanted_name(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -> bool {
-    let mut path = [0; 32];
-    let unused = {
-        let mut rest = &mut path[..];
-        let is_written = write!(rest, "{pid}/comm").is_ok();
-        if is_written { rest.len() } else { return false }
-    };
-    let length = path.len() - unused;
-    let Ok(file) =
-        rustix::fs::openat(processes, &path[..length], OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let Ok(file) = in_process(pid, "comm", |path| rustix::fs::openat(processes, path, flags, Mode::empty()))
     else {
         return false;
     };
@@ -56,6 +75,15 @@ fn has_wanted_name(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -
     let mut name = [0; 32];
     let Ok(read) = rustix::io::read(&file, &mut name) else { return false };
     std::str::from_utf8(&name[..read]).is_ok_and(|name| is_wanted(name.trim_end()))
+}
+
+/// Calls the system with the path of a process's file. Without an allocation, because there may be hundreds of processes.
+fn in_process<T>(pid: i32, name: &str, call: impl FnOnce(&[u8]) -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut path = [0; 32];
+    let mut rest = &mut path[..];
+    write!(rest, "{pid}/{name}").map_err(|_| Errno::NAMETOOLONG)?;
+    let unused = rest.len();
+    call(&path[..path.len() - unused])
 }
 
 /// `None` for a process that has ended or is about to.

@@ -17,16 +17,17 @@ use slipstitch_platform::{info, problem, process};
 
 use super::error::{io_error, refused};
 
-/// Gives `to` every attribute of `from`.
+/// Gives `to` every attribute of `from`. Returns what it was before.
 pub(super) fn copy_attributes(
     path: &FilePath,
     from: &File,
     metadata: &FileInfo,
     to: &File,
-) -> Result<(), WorkspaceError> {
-    set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)?;
+) -> Result<FileInfo, WorkspaceError> {
+    let before = set_attributes(path, "write", to, &read_attributes(path, from, metadata)?)?;
     system::copy_access_list(from, to)
-        .map_err(|error| refused(path, "write", format!("its access list cannot be kept: {error}")))
+        .map_err(|error| refused(path, "write", format!("its access list cannot be kept: {error}")))?;
+    Ok(before)
 }
 
 /// The attributes of a file, without those that the system computes from the content.
@@ -48,7 +49,7 @@ pub(super) fn read_attributes(
     Ok(Attributes { owner: metadata.owner, group: metadata.group, mode: metadata.mode, extended })
 }
 
-/// Gives a file that no one else can open yet exactly these attributes, or refuses.
+/// Gives a file that no one else can open yet exactly these attributes, or refuses. Returns what it was before.
 ///
 /// The order matters. Changing the owner clears mode bits and capabilities. And an access list comes before the mode:
 /// where there is one, the group's bits of the mode are its mask, and without it they would open the file to the group.
@@ -57,18 +58,17 @@ pub(super) fn set_attributes(
     action: &'static str,
     to: &File,
     wanted: &Attributes,
-) -> Result<(), WorkspaceError> {
+) -> Result<FileInfo, WorkspaceError> {
     let have = info::of(to).map_err(|error| io_error(path, action, error))?;
     let owner = set_owner(path, action, to, &have, wanted)?;
     let extended = set_xattrs(path, action, to, &wanted.extended)?;
     match (owner, extended) {
-        (Outcome::Unchanged, Outcome::Unchanged) if have.mode & MODE_BITS == wanted.mode & MODE_BITS => {
-            Ok(())
-        }
-        (Outcome::Unchanged, Outcome::Unchanged) => change_mode(path, to, wanted.mode),
+        (Outcome::Unchanged, Outcome::Unchanged) if have.mode & MODE_BITS == wanted.mode & MODE_BITS => {}
+        (Outcome::Unchanged, Outcome::Unchanged) => change_mode(path, to, wanted.mode)?,
         // A new owner or access list may have changed the mode.
-        _ => ensure_mode(path, to, wanted.mode),
+        _ => ensure_mode(path, to, wanted.mode)?,
     }
+    Ok(have)
 }
 
 /// Whether an attribute was already as wanted.

@@ -1,7 +1,7 @@
 //! Reads files: small ones at once, large ones in blocks.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,21 +12,19 @@ use slipstitch_platform::files;
 
 use super::error::io_error;
 use super::lookup::{FoundFile, file_id};
+use super::recent::RecentContents;
 use super::roots::Roots;
 
 /// Reads a whole file.
 pub(super) fn read(
     roots: &Roots,
+    recent: &RecentContents,
     path: &FilePath,
-    mut found: FoundFile,
+    found: FoundFile,
 ) -> Result<FileContent, WorkspaceError> {
-    let failed = |error| io_error(path, "read", error);
-    let mut bytes = Vec::new();
     let len = usize::try_from(found.metadata.len).unwrap_or(usize::MAX);
-    bytes.try_reserve_exact(len).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-    // `take` avoids the second stat with which `File::read_to_end` would size the buffer.
-    found.file.by_ref().take(u64::MAX).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(FileContent { bytes: bytes.into(), meta: meta_of(roots, path, &found) })
+    let bytes = recent.read(path, &found.file, len).map_err(|error| io_error(path, "read", error))?;
+    Ok(FileContent { bytes, meta: meta_of(roots, path, &found) })
 }
 
 /// Opens a large file, to be read in blocks.
@@ -43,6 +41,7 @@ fn meta_of(roots: &Roots, path: &FilePath, found: &FoundFile) -> Meta {
         real: roots.path_of(file, Path::new("")).filter(|real| real != path),
         id: Some(file_id(metadata)),
         mode: Some(metadata.mode),
+        links: Some(metadata.links),
         writable,
         modified: Some(metadata.modified_millis()),
     }

@@ -7,13 +7,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
-use slipstitch_core::snapshot::FileId;
+use slipstitch_core::snapshot::{Content, FileId};
 use slipstitch_core::text::ContentHash;
 use slipstitch_platform::info::{self, FileInfo, FileKind};
 use slipstitch_platform::{files, problem};
 
 use super::cancellable::Cancellable;
-use super::copy;
+use super::copy::{self, Expected};
 use super::error::io_error;
 use super::inodes::are_inodes_stable;
 use super::lookup::{FoundFile, Location};
@@ -25,6 +25,8 @@ const TIMESTAMP_RESOLUTION: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub(super) struct Fingerprint {
     hash: ContentHash,
+    /// The content, if it is in memory.
+    content: Option<Content>,
     identity: Identity,
     /// The system sets it on every write, and no program can set it. A rename changes it too.
     ctime: (i64, i64),
@@ -90,12 +92,24 @@ impl Fingerprint {
         let are_timestamps_reliable = info::HAS_CHANGE_TIME
             && u64::try_from(last_write)
                 .is_ok_and(|last_write| Duration::from_secs(last_write) + TIMESTAMP_RESOLUTION < observed);
-        Self { hash, identity: Identity::of(metadata), ctime: metadata.changed, are_timestamps_reliable }
+        let identity = Identity::of(metadata);
+        Self { hash, content: None, identity, ctime: metadata.changed, are_timestamps_reliable }
+    }
+
+    /// With the content that has the hash, so that it can be compared with that.
+    pub(super) fn with_content(mut self, content: Option<Content>) -> Self {
+        self.content = content;
+        self
     }
 
     /// The hash of the content.
     pub(super) fn hash(&self) -> ContentHash {
         self.hash
+    }
+
+    /// What a file with this metadata should contain.
+    fn expected(&self, metadata: &FileInfo) -> Expected<'_> {
+        Expected { len: metadata.len, content: self.content.as_ref() }
     }
 
     /// Whether an open file is certainly unmodified.
@@ -123,7 +137,7 @@ impl Fingerprint {
                 return Ok(Sighting { identity: seen.0, is_unmodified });
             }
             let Ok(Some((file, metadata))) = location.open() else { return Err(None) };
-            match copy::digest(path, file) {
+            match copy::digest(path, file, self.expected(&metadata)) {
                 Ok(read) if read.hash == self.hash => known = (Identity::of(&metadata), metadata.changed),
                 Ok(read) => return Err(Some(read.hash)),
                 Err(_) => return Err(None),
@@ -141,15 +155,28 @@ impl Fingerprint {
         seen: &Sighting,
         inodes: InodeCheck,
     ) -> Displaced {
-        let Some((identity, _)) = identity_at(location) else { return Displaced::OtherFile };
-        let is_same_inode = identity.is_same_file(&seen.identity);
-        if inodes == InodeCheck::On && !is_same_inode && are_inodes_stable(location) {
+        let is_other_file = |identity: &Identity| {
+            let is_same_inode = identity.is_same_file(&seen.identity);
+            inodes == InodeCheck::On && !is_same_inode && are_inodes_stable(location)
+        };
+        if seen.is_unmodified {
+            match identity_at(location) {
+                Some((identity, _)) if is_other_file(&identity) => return Displaced::OtherFile,
+                Some((identity, _)) if identity == seen.identity => return Displaced::Original,
+                Some(_) => {}
+                None => return Displaced::OtherFile,
+            }
+        }
+        // It is read in any case, so what is open tells which file it is.
+        let (file, metadata) = match location.open() {
+            Ok(Some((file, metadata))) if metadata.is_file() => (file, metadata),
+            Err(error) if !problem::is_no_file(&error) => return Displaced::Modified(None),
+            _ => return Displaced::OtherFile,
+        };
+        if is_other_file(&Identity::of(&metadata)) {
             return Displaced::OtherFile;
         }
-        if seen.is_unmodified && identity == seen.identity {
-            return Displaced::Original;
-        }
-        match hash_at(path, location) {
+        match copy::digest(path, file, self.expected(&metadata)).ok().map(|read| read.hash) {
             Some(hash) if hash == self.hash => Displaced::Original,
             found => Displaced::Modified(found),
         }
@@ -182,7 +209,8 @@ pub(super) fn hash_and_inode_at(
         Err(error) if problem::is_no_file(&error) => return Ok(None),
         Err(error) => return Err(io_error(path, "read", error)),
     };
-    let read = copy::digest(path, Cancellable::new(file, cancel))?;
+    let read =
+        copy::digest(path, Cancellable::new(file, cancel), Expected { len: metadata.len, content: None })?;
     Ok(Some((read.hash, metadata.inode)))
 }
 

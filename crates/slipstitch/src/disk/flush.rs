@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ type Failure = (FilePath, io::Error);
 #[derive(Debug)]
 pub(super) struct Flushing {
     fsync: Fsync,
-    files: Vec<(FilePath, File)>,
+    files: Vec<(FilePath, Arc<File>)>,
     running: Option<JoinHandle<Result<(), Failure>>>,
 }
 
@@ -43,7 +44,7 @@ impl Flushing {
     }
 
     /// Adds a file whose content and attributes are complete.
-    pub(super) fn add(&mut self, path: &FilePath, file: File) -> Result<(), WorkspaceError> {
+    pub(super) fn add(&mut self, path: &FilePath, file: Arc<File>) -> Result<(), WorkspaceError> {
         match self.fsync {
             Fsync::Off => Ok(()),
             Fsync::On if self.files.len() < MAX_OPEN => {
@@ -84,7 +85,7 @@ impl Flushing {
     }
 }
 
-fn flush(files: Vec<(FilePath, File)>) -> Result<(), Failure> {
+fn flush(files: Vec<(FilePath, Arc<File>)>) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
     }
@@ -107,14 +108,14 @@ mod tests {
         for last_flush in [0, 1_000_000] {
             let mut flushing = Flushing::new(Fsync::On);
             for _ in 0..MAX_OPEN + 2 {
-                flushing.add(&path, tempfile::tempfile().unwrap()).unwrap();
+                flushing.add(&path, Arc::new(tempfile::tempfile().unwrap())).unwrap();
             }
             LAST_FLUSH.store(last_flush, Ordering::Relaxed);
             flushing.start();
             flushing.finish().unwrap();
             // A pipe cannot be flushed.
             let (reader, _writer) = std::io::pipe().unwrap();
-            flushing.add(&path, File::from(std::os::fd::OwnedFd::from(reader))).unwrap();
+            flushing.add(&path, Arc::new(File::from(std::os::fd::OwnedFd::from(reader)))).unwrap();
             LAST_FLUSH.store(last_flush, Ordering::Relaxed);
             flushing.start();
             let error = flushing.finish().unwrap_err().to_string();

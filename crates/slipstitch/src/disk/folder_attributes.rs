@@ -61,7 +61,7 @@ pub(super) fn set(
     wanted: &Attributes,
 ) -> Result<(), WorkspaceError> {
     let folder = files::open_folder_in(dir, name).map_err(|error| io_error(path, "create", error))?;
-    attributes::set_attributes(path, "create", &folder, wanted)
+    attributes::set_attributes(path, "create", &folder, wanted).map(drop)
 }
 
 /// The folders on the way to files that leave their paths. Files of the same folder share them.

@@ -194,7 +194,7 @@ impl InPlaceWrite {
         from.rewind().map_err(failed)?;
         io::copy(&mut from, &mut &old).map_err(failed)?;
         from.rewind().map_err(failed)?;
-        let read = copy::splice_while_hashing(path, from, &change.splices, &new)?;
+        let read = copy::splice_while_hashing(path, from, copy::Expected::default(), &change.splices, &new)?;
         if read.hash != before || read.len != change.splices.base_len() {
             return Err(WorkspaceError::Conflict { path: path.clone(), found: Some(read.hash) });
         }
@@ -227,7 +227,7 @@ impl InPlaceWrite {
     /// Writes the new content. On failure the old content is restored.
     pub(super) fn publish(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
         self.file.rewind().map_err(|error| io_error(path, "write", error))?;
-        let now = copy::digest(path, &self.file)?;
+        let now = copy::digest(path, &self.file, copy::Expected::default())?;
         if now.hash != self.before {
             return Err(WorkspaceError::Conflict { path: path.clone(), found: Some(now.hash) });
         }
@@ -249,7 +249,7 @@ impl InPlaceWrite {
     /// they wrote, so the backup is kept and the error says where it is.
     fn verify_written(&mut self, path: &FilePath) -> Result<(), WorkspaceError> {
         let rewound = self.file.rewind().map_err(|error| io_error(path, "write", error));
-        match rewound.and_then(|()| copy::digest(path, &self.file)) {
+        match rewound.and_then(|()| copy::digest(path, &self.file, copy::Expected::default())) {
             Ok(now) if now.hash == self.after => return Ok(()),
             Ok(_) => {}
             Err(error) => return self.roll_back(path).and(Err(error)),

@@ -210,7 +210,10 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        if !matches!(kind, StepKind::Create { .. }) && !is_regular_file(location).map_err(failed)? {
+        // What is replaced is looked at right before, and so is whether it is a file.
+        if matches!(kind, StepKind::Remove { .. } | StepKind::InPlace { .. })
+            && !is_regular_file(location).map_err(failed)?
+        {
             return Err(conflict(None));
         }
         match kind {
@@ -227,7 +230,15 @@ impl Step {
                 }
             }
             StepKind::Replace { temp, spare, id, original, after } => {
-                temp.link().map_err(failed)?;
+                temp.link().map_err(|error| match error.kind() {
+                    // Its folder was removed, and the file with it.
+                    io::ErrorKind::NotFound => conflict(None),
+                    _ => failed(error),
+                })?;
+                #[cfg(feature = "rig")]
+                if displaced_check != DisplacedCheck::On && !is_regular_file(location).map_err(failed)? {
+                    return Err(conflict(None));
+                }
                 #[cfg(feature = "rig")]
                 if displaced_check == DisplacedCheck::Off {
                     return rename_replacing(temp.location(), location).map(|()| None).map_err(failed);

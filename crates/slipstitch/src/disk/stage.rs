@@ -22,7 +22,7 @@ use super::staged::{DiskStaged, StepKind};
 use super::step_builder::StepBuilder;
 use super::target::{Target, action};
 use super::temp::TempFactory;
-use super::{DiskWorkspace, HardLinks, attributes, copy};
+use super::{DiskWorkspace, HardLinks, attributes};
 
 /// How often staging starts again because folders moved while it waited for the locks.
 const MAX_ATTEMPTS: usize = 8;
@@ -229,7 +229,7 @@ fn stage_file(
             let source = expect_editable(change, target, disk.hard_links)?;
             match fate {
                 PathChange::Keep if change.is_empty() => {
-                    builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
+                    builder.check_content(hash, &source)?;
                     "unchanged"
                 }
                 PathChange::Keep => {
@@ -239,7 +239,7 @@ fn stage_file(
                     if in_place { Written::IN_PLACE } else { "exchange" }
                 }
                 PathChange::Delete => {
-                    builder.expect_content(hash, copy::digest(&change.path, &source.file)?)?;
+                    builder.check_content(hash, &source)?;
                     left.attributes =
                         Some(attributes::read_attributes(&change.path, &source.file, &source.metadata)?);
                     left.parents = parents.read(&disk.roots, &source.location)?;

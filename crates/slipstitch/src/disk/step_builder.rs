@@ -1,16 +1,17 @@
 //! Builds the steps of one file's change, with the temporary files that they publish.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Seek, Write};
 
 use slipstitch_core::change::FileChange;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
-use slipstitch_core::snapshot::FileId;
+use slipstitch_core::snapshot::{Content, FileId};
 use slipstitch_core::text::ContentHash;
 use slipstitch_platform::files::{self, Readers};
 use slipstitch_platform::info;
 
+use super::copy::{self, Expected};
 use super::emptied_folders::EmptiedFolders;
 use super::error::{io_error, refused};
 use super::fingerprint::Fingerprint;
@@ -19,10 +20,11 @@ use super::in_place::InPlaceWrite;
 use super::intent::AsideElsewhere;
 use super::lock::LockKey;
 use super::lookup::{FoundFile, Location, file_id};
+use super::recent::RecentContents;
 use super::staged::{Step, StepKind};
 use super::target::{Target, action};
 use super::temp::{TempFactory, TempFile};
-use super::{DiskWorkspace, HardLinks, attributes, copy};
+use super::{DiskWorkspace, HardLinks, attributes};
 
 pub(super) struct StepBuilder<'a, 'b> {
     pub(super) disk: &'a DiskWorkspace,
@@ -66,7 +68,7 @@ impl StepBuilder<'_, '_> {
         let readers = if is_private { Readers::Owner } else { Readers::Default };
         let (temp, file) =
             self.temps.create(location, readers).map_err(|error| io_error(path, "create", error))?;
-        copy::splice_while_hashing(path, io::empty(), &self.change.splices, &file)?;
+        copy::splice_while_hashing(path, io::empty(), Expected::default(), &self.change.splices, &*file)?;
         if let Some(attributes) = attributes {
             attributes::set_attributes(path, "create", &file, attributes)?;
         } else if let Some(mode) = self.change.mode {
@@ -74,7 +76,9 @@ impl StepBuilder<'_, '_> {
             // creates it.
             attributes::ensure_mode(path, &file, mode & 0o1777)?;
         }
-        self.finish(temp, file)
+        let created = info::of(&file).map_err(|error| io_error(path, "write", error))?;
+        self.flushing.add(path, file)?;
+        Ok((temp, file_id(&created)))
     }
 
     /// Replaces the file, or writes in place where a replacement would lose something.
@@ -83,9 +87,10 @@ impl StepBuilder<'_, '_> {
         if writes_through || files::must_be_written_in_place(&source.file) {
             return self.write_in_place(hash, source);
         }
+        let content = self.disk.recent.get(&self.change.path, hash);
         match self.write_temp(hash, &source, &source.location) {
             Ok((temp, id)) => {
-                let original = Fingerprint::new(hash, &source);
+                let original = Fingerprint::new(hash, &source).with_content(content);
                 let after = self.change.after.unwrap_or(hash);
                 let spare = TempFile::next_to(&source.location);
                 let kind = StepKind::Replace { temp, spare, id, original, after };
@@ -182,21 +187,46 @@ impl StepBuilder<'_, '_> {
         location: &Location,
     ) -> Result<(TempFile, FileId), WorkspaceError> {
         let path = &self.change.path;
-        let (temp, mut file) = self
+        let (temp, file) = self
             .temps
             .create(location, Readers::Owner)
             .map_err(|error| io_error(path, action(self.change), error))?;
         if copy::is_kernel_copy_worthwhile(&source.file, &self.change.splices) {
-            self.write_in_kernel(hash, source, &mut file)?;
+            self.write_in_kernel(hash, source, &file)?;
         } else {
-            let read = copy::splice_while_hashing(path, &source.file, &self.change.splices, &file)?;
-            self.expect_content(hash, read)?;
+            self.write_spliced(hash, source, &file)?;
         }
-        attributes::copy_attributes(path, &source.file, &source.metadata, &file)?;
+        let created = attributes::copy_attributes(path, &source.file, &source.metadata, &file)?;
         if let Some(executable) = self.change.executable {
             attributes::ensure_mode(path, &file, with_execution(source, executable))?;
         }
-        self.finish(temp, file)
+        self.flushing.add(path, file)?;
+        Ok((temp, file_id(&created)))
+    }
+
+    /// Checks the content of the file, and writes the new content.
+    fn write_spliced(
+        &self,
+        hash: ContentHash,
+        source: &FoundFile,
+        mut file: &File,
+    ) -> Result<(), WorkspaceError> {
+        let path = &self.change.path;
+        let splices = &self.change.splices;
+        let expected = self.disk.recent.get(path, hash);
+        if let (Some(content), Some(after)) = (&expected, self.change.after)
+            && splices.new_len() <= RecentContents::MAX_LEN
+        {
+            self.check_content(hash, source)?;
+            // Remembered, so that the next edit recognises what this one leaves.
+            let new = Content::with_hash(splices.apply(content), after);
+            file.write_all(&new).map_err(|error| io_error(path, "write", error))?;
+            self.disk.recent.insert(self.change.path_after().unwrap_or(path), &new);
+            return Ok(());
+        }
+        let expected = Expected { len: source.metadata.len, content: expected.as_ref() };
+        let read = copy::splice_while_hashing(path, &source.file, expected, splices, file)?;
+        self.expect_content(hash, read)
     }
 
     /// Writes the new content of a large file.
@@ -207,32 +237,32 @@ impl StepBuilder<'_, '_> {
         &self,
         hash: ContentHash,
         source: &FoundFile,
-        file: &mut File,
+        mut file: &File,
     ) -> Result<(), WorkspaceError> {
         let path = &self.change.path;
-        self.expect_content(hash, copy::digest(path, &source.file)?)?;
+        self.check_content(hash, source)?;
         copy::splice_in_kernel(path, &source.file, &self.change.splices, file)?;
         if Fingerprint::new(hash, source).is_unmodified(&source.file) {
             return Ok(());
         }
         file.rewind().map_err(|error| io_error(path, "write", error))?;
-        let written = copy::digest(path, &*file)?;
+        let written = copy::digest(path, file, Expected::default())?;
         if self.change.after.is_some_and(|after| after == written.hash) {
             return Ok(());
         }
         Err(WorkspaceError::Conflict { path: path.clone(), found: None })
     }
 
-    /// Hands a complete temporary file over to be flushed.
-    fn finish(&mut self, temp: TempFile, file: File) -> Result<(TempFile, FileId), WorkspaceError> {
+    /// Checks that the file has the content that the change was made for.
+    pub(super) fn check_content(&self, hash: ContentHash, source: &FoundFile) -> Result<(), WorkspaceError> {
         let path = &self.change.path;
-        let metadata = info::of(&file).map_err(|error| io_error(path, "write", error))?;
-        self.flushing.add(path, file)?;
-        Ok((temp, file_id(&metadata)))
+        let expected = self.disk.recent.get(path, hash);
+        let expected = Expected { len: source.metadata.len, content: expected.as_ref() };
+        self.expect_content(hash, copy::digest(path, &source.file, expected)?)
     }
 
     /// Checks that the content that was read is the content that the change was made for.
-    pub(super) fn expect_content(&self, hash: ContentHash, read: copy::Digest) -> Result<(), WorkspaceError> {
+    fn expect_content(&self, hash: ContentHash, read: copy::Digest) -> Result<(), WorkspaceError> {
         if read.hash == hash && read.len == self.change.splices.base_len() {
             return Ok(());
         }

@@ -29,7 +29,7 @@ impl Target {
         match self {
             Self::Free(location) => Ok(location),
             Self::File(found) => {
-                let read = copy::digest(path, found.file)?;
+                let read = copy::digest(path, found.file, copy::Expected::default())?;
                 Err(WorkspaceError::Conflict { path: path.clone(), found: Some(read.hash) })
             }
         }

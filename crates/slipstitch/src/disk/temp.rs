@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use slipstitch_platform::files::{self, Readers};
 
@@ -22,7 +23,7 @@ pub(super) struct TempFile {
 #[derive(Debug)]
 enum TempState {
     /// The file has no name yet, so that it disappears if the process dies.
-    Unnamed(File),
+    Unnamed(Arc<File>),
     /// There may be a file with the name, to be removed.
     Named,
     /// Nothing ever had the name.
@@ -47,25 +48,30 @@ impl<'a> TempFactory<'a> {
     }
 
     /// Creates an empty file in the folder of `target`; `readers` may read it.
-    pub(super) fn create(&mut self, target: &Location, readers: Readers) -> io::Result<(TempFile, File)> {
+    pub(super) fn create(
+        &mut self,
+        target: &Location,
+        readers: Readers,
+    ) -> io::Result<(TempFile, Arc<File>)> {
         if !self.always_named
             && self.unnamed < MAX_UNNAMED
             && let Some(file) = files::create_unnamed(&target.dir, readers)?
         {
             self.unnamed += 1;
+            let file = Arc::new(file);
             let mut temp = TempFile::next_to(target);
-            temp.state = TempState::Unnamed(file.try_clone()?);
+            temp.state = TempState::Unnamed(Arc::clone(&file));
             return Ok((temp, file));
         }
         self.create_named(target, readers)
     }
 
-    fn create_named(&mut self, target: &Location, readers: Readers) -> io::Result<(TempFile, File)> {
+    fn create_named(&mut self, target: &Location, readers: Readers) -> io::Result<(TempFile, Arc<File>)> {
         loop {
             let mut temp = TempFile::next_to(target);
             self.cleanup.add_temp(&temp.location)?;
             match files::create_new(&temp.location.dir, &temp.location.name, readers) {
-                Ok(file) => return Ok((temp, file)),
+                Ok(file) => return Ok((temp, Arc::new(file))),
                 Err(error) => {
                     // A file that already has the name is not ours to remove.
                     temp.state = TempState::NeverUsed;

@@ -27,13 +27,14 @@ pub(super) struct Table {
 
 /// Parts of SQL statements, put together when they are first needed: every row that is written or read needs them.
 struct TableSql {
+    insert: OnceLock<String>,
     update: OnceLock<String>,
     is_intact: OnceLock<String>,
 }
 
 impl TableSql {
     const fn new() -> Self {
-        Self { update: OnceLock::new(), is_intact: OnceLock::new() }
+        Self { insert: OnceLock::new(), update: OnceLock::new(), is_intact: OnceLock::new() }
     }
 }
 
@@ -171,6 +172,30 @@ pub(super) static TABLES: [&Table; 9] =
     [&CHANGES, &REVERTED, &FILES, &LAST_TEXTS, &SHOWN, &PROPOSALS, &PROPOSAL_FILES, &SESSION_MEMORY, &CALLS];
 
 impl Table {
+    /// The statement that inserts a row whose key is known, together with its checksums. The columns are its parameters, in
+    /// this order and always the same ones for a table; those that are left out are null.
+    pub(super) fn insert_statement(&self, columns: &[&str]) -> &str {
+        self.sql.insert.get_or_init(|| {
+            let parameter = |name: &&str| match columns.iter().position(|column| column == name) {
+                Some(at) => format!("?{}", at + 1),
+                None => "NULL".into(),
+            };
+            let checksum_of = |names: &[&str]| {
+                let values: Vec<String> = self.key.iter().chain(names).map(parameter).collect();
+                format!("checksum({})", values.join(", "))
+            };
+            let mut names = columns.to_vec();
+            let mut values: Vec<String> = columns.iter().map(parameter).collect();
+            names.push("sum");
+            values.push(checksum_of(self.columns));
+            if let Texts::Summed(texts) = self.texts {
+                names.push("text_sum");
+                values.push(checksum_of(texts));
+            }
+            format!("INSERT INTO {} ({}) VALUES ({})", self.name, names.join(", "), values.join(", "))
+        })
+    }
+
     /// Updates the checksums of one row after it was written.
     pub(super) fn update_sums(&self, connection: &Connection, key: &[&dyn ToSql]) -> rusqlite::Result<()> {
         let condition: Vec<String> =

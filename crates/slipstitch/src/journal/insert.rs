@@ -141,15 +141,7 @@ impl FileRow<'_> {
         ];
         columns.extend_from_slice(own_columns);
         let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = columns.into_iter().unzip();
-        let table = self.owner.table();
-        let insert = format!(
-            "INSERT INTO {} ({}) VALUES ({})",
-            table.name,
-            names.join(", "),
-            vec!["?"; names.len()].join(", ")
-        );
-        transaction.prepare_cached(&insert)?.execute(&values[..])?;
-        table.update_sums(transaction, params![owner, self.position])?;
+        transaction.prepare_cached(self.owner.table().insert_statement(&names))?.execute(&values[..])?;
         Ok(())
     }
 }
