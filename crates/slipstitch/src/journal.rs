@@ -535,6 +535,7 @@ fn change_id(row_id: i64) -> ChangeId {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn symlinked_files_are_refused_and_not_followed() {
         for suffix in ["", "-wal", "-shm"] {

@@ -296,6 +296,7 @@ mod tests {
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlinked_lock_file_is_refused_and_not_followed() {
         let (folder, locks) = lock_folder();
