@@ -120,7 +120,6 @@ pub(crate) fn replace(state_dir: &Path, new: Option<&str>) -> Result<(), Passphr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn only_the_right_passphrase_passes() {
@@ -133,7 +132,11 @@ mod tests {
         assert!(check(state.path(), Some("correct horse")).is_ok());
         let stored = std::fs::read_to_string(file(state.path())).unwrap();
         assert!(stored.starts_with("$argon2id$") && !stored.contains("horse"), "{stored}");
-        assert_eq!(file(state.path()).metadata().unwrap().mode() & 0o777, 0o600);
+        #[cfg(unix)]
+        assert_eq!(
+            std::os::unix::fs::MetadataExt::mode(&file(state.path()).metadata().unwrap()) & 0o777,
+            0o600
+        );
         replace(state.path(), None).unwrap();
         assert!(check(state.path(), None).is_ok());
     }
@@ -156,6 +159,7 @@ mod tests {
         );
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_damaged_file_lets_nobody_decide() {
         let state = tempfile::tempdir().unwrap();

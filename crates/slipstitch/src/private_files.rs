@@ -58,8 +58,10 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use std::os::unix::fs::symlink;
 
+    #[cfg(unix)]
     #[test]
     fn pipes_and_files_with_a_second_name_are_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -76,6 +78,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlink_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();

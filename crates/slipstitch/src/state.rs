@@ -164,8 +164,10 @@ fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
 mod tests {
     use super::*;
     use std::fs::Permissions;
+    #[cfg(unix)]
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
+    #[cfg(unix)]
     #[test]
     fn dangling_symlinks_are_resolved() {
         let folder = tempfile::tempdir().unwrap();
@@ -177,6 +179,7 @@ mod tests {
         assert_eq!(resolve(&top.join("loop/x")), top.join("loop/x"));
     }
 
+    #[cfg(unix)]
     #[test]
     fn both_ways_to_resolve_a_path_agree() {
         let folder = tempfile::tempdir().unwrap();
@@ -226,6 +229,7 @@ mod tests {
         assert_eq!(create(&created, &[&root]).unwrap(), created);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_folder_that_others_can_use_is_refused_and_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
@@ -247,6 +251,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn is_refused_inside_a_root() {
         let folder = tempfile::tempdir().unwrap();

@@ -78,6 +78,7 @@ fn describe(problem: Problem, error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![cfg(unix)]
     use super::*;
     use rustix::io::Errno;
 

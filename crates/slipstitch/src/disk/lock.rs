@@ -307,6 +307,7 @@ mod tests {
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_process_that_is_to_end_does_not_wait_for_a_lock() {
         let (_folder, mut locks) = lock_folder();

@@ -413,6 +413,7 @@ mod tests {
         look_up(&roots, &FilePath::from_record(path).unwrap(), "read")
     }
 
+    #[cfg(unix)]
     #[test]
     fn resolves_a_relative_symlink_from_its_real_folder() {
         let (_folder, root) = root();
@@ -426,6 +427,7 @@ mod tests {
         assert_eq!(found.location.name, "x");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlink_target_with_a_trailing_slash_is_a_folder() {
         let (_folder, root) = root();
@@ -439,6 +441,7 @@ mod tests {
         assert!(matches!(look_up_in(&root, "e"), Err(WorkspaceError::NotAFolder(_))));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlink_loop_is_an_error() {
         let (_folder, root) = root();
@@ -456,6 +459,7 @@ mod tests {
         assert_eq!(missing.name, "d");
     }
 
+    #[cfg(unix)]
     #[test]
     fn opening_a_pipe_that_replaced_a_file_does_not_block() {
         let (_folder, root) = root();

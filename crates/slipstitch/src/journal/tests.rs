@@ -2,6 +2,7 @@ use slipstitch_core::ports::journal::{ChangeKind, Origin};
 
 use super::*;
 
+#[cfg(unix)]
 #[test]
 fn symlinked_files_are_refused_and_not_followed() {
     for suffix in ["", "-wal", "-shm"] {

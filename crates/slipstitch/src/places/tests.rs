@@ -1,4 +1,5 @@
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use tempfile::TempDir;
@@ -78,6 +79,7 @@ fn it_applies_inside_repositories_too() {
     assert_eq!(home.find("ed"), Some(PlaceKind::GitCommand));
 }
 
+#[cfg(unix)]
 #[test]
 fn the_files_of_the_user_configuration_are_protected_wherever_they_are() {
     let home = Home::new();
@@ -264,6 +266,7 @@ fn ordinary_commands_protect_no_ordinary_names() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_hard_link_leads_to_the_same_place() {
     let home = Home::new();

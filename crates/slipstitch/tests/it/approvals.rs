@@ -173,6 +173,7 @@ fn pending_proposals_of_a_session_have_a_limit() {
     assert!(propose(&workspace, 100).proposal.is_some());
 }
 
+#[cfg(unix)]
 #[test]
 fn a_hook_that_fails_is_noted_until_it_works() {
     let folder = tempfile::tempdir().unwrap();

@@ -144,6 +144,7 @@ fn a_linked_work_tree_has_its_own_index_and_head() {
     assert_eq!(versions(&linked, PATH), [staged("staged\n"), committed("on the branch\n")]);
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_too_large_conflicting_or_not_a_file_is_left_out() {
     let test = TestFolder::new();

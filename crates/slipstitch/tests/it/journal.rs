@@ -389,6 +389,7 @@ fn another_schema_version_is_refused_and_left_unchanged() {
     done(&open_journal(folder.path()), ChangeKind::Edit);
 }
 
+#[cfg(unix)]
 #[test]
 fn uses_wal_and_is_private_to_the_user() {
     use std::os::unix::fs::MetadataExt;

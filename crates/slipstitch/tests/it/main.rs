@@ -21,4 +21,5 @@ mod stats;
 mod support;
 mod typed;
 mod undo;
+#[cfg(unix)]
 mod undo_deletion;

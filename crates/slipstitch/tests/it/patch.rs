@@ -54,6 +54,7 @@ fn everything() -> TestWorkspace {
     test
 }
 
+#[cfg(unix)]
 #[test]
 fn applies_undoes_and_redoes_every_kind_of_change() {
     let test = everything();
@@ -90,6 +91,7 @@ fn the_diff_of_a_patch_can_be_applied() {
     assert_ne!(other.files(), before);
 }
 
+#[cfg(unix)]
 #[test]
 fn one_failing_file_leaves_all_files_unchanged() {
     for (name, text) in [
@@ -107,6 +109,7 @@ fn one_failing_file_leaves_all_files_unchanged() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn reports_every_failure_of_every_file() {
     let test = everything();
@@ -117,6 +120,7 @@ fn reports_every_failure_of_every_file() {
     assert_eq!(paths, ["update.txt", "gone.sh"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn existing_files_are_overwritten_only_if_the_settings_allow_it() {
     let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Add File: c\n+new\n*** End Patch\n";
@@ -162,6 +166,7 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(test.files(), before);
 }
 
+#[cfg(unix)]
 #[test]
 fn undo_keeps_a_mode_that_changed_since() {
     let test = TestWorkspace::new();
@@ -172,6 +177,7 @@ fn undo_keeps_a_mode_that_changed_since() {
     assert_eq!(test.files()["f"], ("a\n".into(), 0o755));
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_symlinks_that_leave_the_root() {
     let test = TestWorkspace::new();

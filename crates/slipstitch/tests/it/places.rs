@@ -1,6 +1,7 @@
 //! Places that are protected whatever they are called, and proposals whose paths lead elsewhere when they are accepted.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -34,6 +35,7 @@ fn is_free(test: &TestWorkspace, path: &str) -> bool {
     report.code() == "applied"
 }
 
+#[cfg(unix)]
 #[test]
 fn what_git_is_configured_to_run_or_include_is_protected() {
     let test = TestWorkspace::new();
@@ -168,6 +170,7 @@ fn assert_not_accepted(test: &TestWorkspace, proposed: &Report, part: &str) {
     assert!(report.message.contains(part), "{}", report.message);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_proposal_is_not_accepted_if_its_path_leads_elsewhere_now() {
     let test = TestWorkspace::new();

@@ -260,6 +260,7 @@ fn a_pending_change_is_not_forgotten() {
     assert!(error.contains("c1 is still pending"), "{error}");
 }
 
+#[cfg(unix)]
 #[test]
 fn text_of_private_files_never_reaches_the_state_folder() {
     let folder = TestFolder::new();

@@ -116,6 +116,7 @@ fn a_busy_journal_neither_fails_nor_delays_a_read() {
     assert_eq!(test.text("a.txt"), "zero\none\n2\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_text_read_through_a_symlink_is_a_version_of_the_file_itself() {
     let test = TestFolder::new();

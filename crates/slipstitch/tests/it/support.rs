@@ -4,7 +4,6 @@ use slipstitch_core::hint::HintPhrases;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -25,7 +24,8 @@ use slipstitch_core::text::{ContentHash, EncodingRule};
 use slipstitch_core::text::{Span, Splices};
 
 /// How a file is replaced: the fallback cannot exchange two names.
-pub(crate) const REPLACED: &str = if cfg!(feature = "portable") { "rename" } else { "exchange" };
+pub(crate) const REPLACED: &str =
+    if cfg!(feature = "portable") || cfg!(windows) { "rename" } else { "exchange" };
 
 /// A temporary folder with a root, a folder outside it, a state folder and the user's settings.
 pub(crate) struct TestFolder(tempfile::TempDir);
@@ -62,6 +62,7 @@ impl TestFolder {
         fs::write(self.at(path), text).unwrap();
     }
 
+    #[cfg(unix)]
     pub(crate) fn put_with_mode(&self, path: &str, text: &str, mode: u32) {
         self.put(path, text);
         self.set_mode(path, mode);
@@ -72,10 +73,12 @@ impl TestFolder {
     }
 
     pub(crate) fn mode(&self, path: &str) -> u32 {
-        fs::metadata(self.at(path)).unwrap().permissions().mode() & 0o7777
+        mode_of(&fs::metadata(self.at(path)).unwrap().permissions())
     }
 
+    #[cfg(unix)]
     pub(crate) fn set_mode(&self, path: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(self.at(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 
@@ -106,6 +109,17 @@ impl TestFolder {
     pub(crate) fn database(&self) -> rusqlite::Connection {
         open_database(&self.state())
     }
+}
+
+#[cfg(unix)]
+fn mode_of(permissions: &fs::Permissions) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(permissions) & 0o7777
+}
+
+/// Windows knows only whether a file is read-only.
+#[cfg(windows)]
+fn mode_of(permissions: &fs::Permissions) -> u32 {
+    if permissions.readonly() { 0o444 } else { 0o644 }
 }
 
 /// A root with a disk workspace.

@@ -1,6 +1,7 @@
 //! Undo and redo, on real files.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
@@ -24,6 +25,7 @@ fn plan_for(path: &str, operation: Operation) -> FilePlan {
     FilePlan { path: file(path), version: None, operations: vec![operation] }
 }
 
+#[cfg(unix)]
 #[test]
 fn undo_changes_the_file_and_not_the_new_target_of_a_symlink() {
     let test = TestWorkspace::new();
@@ -41,6 +43,7 @@ fn undo_changes_the_file_and_not_the_new_target_of_a_symlink() {
     assert_eq!(test.workspace.log(&of_first).unwrap().len(), 2, "the log has the path of the target");
 }
 
+#[cfg(unix)]
 #[test]
 fn undo_restores_several_files_with_their_modes() {
     let test = TestWorkspace::new();
@@ -85,6 +88,7 @@ fn a_damaged_record_is_not_undone() {
     assert_eq!(test.text("a"), "two\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_one_file_under_two_paths() {
     let test = TestWorkspace::new();
@@ -208,6 +212,7 @@ fn our_moves_and_deletions_are_not_foreign() {
     assert_eq!(test.workspace.foreign(&log).unwrap(), []);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_stale_edit_through_a_symlink_is_rebased() {
     let test = TestWorkspace::new();

@@ -1,6 +1,7 @@
 //! The `agent-q` dialect on disk.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
@@ -106,6 +107,7 @@ fn logs_an_edit_with_its_description_as_cautious() {
 }
 
 // Shows: INV-002
+#[cfg(unix)]
 #[test]
 fn replaces_the_file_atomically() {
     let rig = Rig::with("one\ntwo\n");
@@ -124,6 +126,7 @@ fn replaces_the_file_atomically() {
 }
 
 // Shows: INV-003
+#[cfg(unix)]
 #[test]
 fn rejects_paths_and_symlinks_outside_the_root() {
     let rig = Rig::new();

@@ -28,6 +28,7 @@ fn lists_the_groups_with_their_rules() {
     assert!(rules.contains(&&"allow".into()) && rules.contains(&&"ask".into()), "{listed}");
 }
 
+#[cfg(unix)]
 #[test]
 fn shows_what_applies_to_a_file() {
     let rig = Rig::new();
@@ -52,6 +53,7 @@ fn shows_what_applies_to_a_file() {
     rig.run(["config", "protected", "../x"]).assert_failed(2, &["../x"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_settings_file_inside_the_root_is_protected_under_every_name() {
     let rig = Rig::new();

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
+#[cfg(unix)]
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
@@ -380,6 +381,7 @@ fn other_work_whose_output_cannot_be_written_is_not_reported_as_failed() {
 }
 
 /// Its text is known to the process that makes the change, and that ends.
+#[cfg(unix)]
 #[test]
 fn a_change_of_a_private_file_promises_no_undo() {
     let rig = Rig::new();

@@ -1,6 +1,7 @@
 //! The `forge` dialect on disk.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 
 use super::rig::Rig;
@@ -9,6 +10,7 @@ const SNIPPET: &str = r#"{"path": "a.txt", "old_snippet": "two", "new_snippet": 
 const LINES: &str = r#"{"path": "a.txt", "start_line": 2, "end_line": 2, "new_content": "2\n"}"#;
 
 // Shows: FR-SFE-13, T-SFE-ATOM-01
+#[cfg(unix)]
 #[test]
 fn replaces_the_file_atomically_in_both_variants() {
     for call in [SNIPPET, LINES] {
@@ -27,6 +29,7 @@ fn replaces_the_file_atomically_in_both_variants() {
 }
 
 // Shows: FR-SFE-13, NFR-SFE-REL-02
+#[cfg(unix)]
 #[test]
 fn a_failed_edit_does_not_touch_the_file() {
     let rig = Rig::with("one\nthree\n");

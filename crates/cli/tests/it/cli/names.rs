@@ -1,6 +1,7 @@
 //! Names with control characters, and `log --path` with folders and symlinks.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 use super::rig::{Rig, Run};
@@ -168,6 +169,7 @@ fn log_of_a_folder_lists_changes_inside_it() {
     assert_eq!(ids(&rig.run(["log", "--path", "a", "--since", "2035-01-01"])), [""; 0]);
 }
 
+#[cfg(unix)]
 #[test]
 fn log_follows_symlinks() {
     let rig = Rig::new();
@@ -180,6 +182,7 @@ fn log_follows_symlinks() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn log_follows_dangling_symlinks() {
     let rig = Rig::new();
@@ -215,6 +218,7 @@ fn log_follows_dangling_symlinks() {
     assert_eq!(ids(&rig.run(["log", "--path", "other.txt"])), ["c3", "c2"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn log_rejects_unknown_and_outside_paths() {
     let rig = Rig::with("one\n");
@@ -280,6 +284,7 @@ fn session_undo_restores_a_moved_file_whose_name_was_reused() {
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("theirs\n", "1\n"));
 }
 
+#[cfg(unix)]
 #[test]
 fn files_whose_names_are_not_utf8_are_edited_listed_and_restored() {
     use std::ffi::OsStr;

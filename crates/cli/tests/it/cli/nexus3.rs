@@ -1,6 +1,7 @@
 //! The `nexus3` dialect on disk.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 
 use super::rig::Rig;
@@ -16,6 +17,7 @@ fn lists_every_tool() {
 }
 
 // Shows: P5.1, test_edit_lines_atomic_write
+#[cfg(unix)]
 #[test]
 fn edit_lines_replaces_the_file_atomically() {
     let rig = Rig::with("one\ntwo\n");
@@ -32,6 +34,7 @@ fn edit_lines_replaces_the_file_atomically() {
 }
 
 // Shows: P5.2, test_batch_edit_atomic_rollback
+#[cfg(unix)]
 #[test]
 fn a_failed_batch_does_not_touch_the_file() {
     let rig = Rig::with("one\ntwo\n");

@@ -139,6 +139,7 @@ fn call_accepts_a_plain_text_patch() {
 }
 
 // Shows: P5.3, P5.4, P5.5
+#[cfg(unix)]
 #[test]
 fn nexus3_reads_no_diff_outside_the_root() {
     let rig = Rig::with("one\ntwo\n");

@@ -1,6 +1,7 @@
 //! Protected paths, at the terminal and from tools.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 use super::rig::Rig;
@@ -92,6 +93,7 @@ fn a_tool_call_and_its_undo_wait_for_review() {
     assert_eq!(rig.get(".git/config"), "[core]\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn symlinks_do_not_bypass_protection() {
     let rig = rig();

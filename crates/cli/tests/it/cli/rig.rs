@@ -47,9 +47,16 @@ impl Rig {
     }
 
     /// The name of the account that runs the tests.
+    #[cfg(unix)]
     pub(crate) fn account() -> String {
         let asked = std::process::Command::new("/usr/bin/id").arg("-un").output().unwrap();
         String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    }
+
+    /// The name of the account that runs the tests.
+    #[cfg(windows)]
+    pub(crate) fn account() -> String {
+        std::env::var("USERNAME").unwrap()
     }
 
     /// Who decides without a terminal, for the journal, if they call themselves ada.
@@ -76,15 +83,31 @@ impl Rig {
 
     /// The program with the root as working directory, a clean environment and no terminal.
     pub(crate) fn command(&self) -> Command {
-        // A new session has no terminal, so results do not depend on where the tests run.
-        let mut command = Command::new("/usr/bin/setsid");
+        let mut command = Self::detached();
         command
-            .arg("--wait")
-            .arg(env!("CARGO_BIN_EXE_slipstitch"))
-            .env_clear()
             .env("HOME", self.outside())
+            .env("APPDATA", self.outside().join(".config"))
             .env("SLIPSTITCH_STATE_DIR", self.outside().join("state"))
             .current_dir(self.root());
+        command
+    }
+
+    /// A new session has no terminal, so results do not depend on where the tests run.
+    #[cfg(unix)]
+    fn detached() -> Command {
+        let mut command = Command::new("/usr/bin/setsid");
+        command.arg("--wait").arg(env!("CARGO_BIN_EXE_slipstitch")).env_clear();
+        command
+    }
+
+    /// Without these variables, Windows cannot start programs.
+    #[cfg(windows)]
+    fn detached() -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_slipstitch"));
+        command.env_clear();
+        for name in ["SystemRoot", "SystemDrive", "TEMP", "TMP", "USERNAME", "USERPROFILE"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
         command
     }
 

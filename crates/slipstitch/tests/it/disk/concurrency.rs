@@ -62,6 +62,7 @@ fn one_of_two_concurrent_creates_succeeds() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_staged_file_is_locked_under_every_path() {
     let test = TestDisk::new();

@@ -1,5 +1,7 @@
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, symlink};
+#[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
 use crate::support::{TestDisk, content, file};
@@ -7,6 +9,7 @@ use slipstitch::{DiskWorkspace, Fsync, OpenError};
 use slipstitch_core::ports::workspace::{EntryKind, ReadResult, Workspace, WorkspaceError};
 use slipstitch_core::snapshot::FileId;
 
+#[cfg(unix)]
 #[test]
 fn reads_content_and_metadata() {
     let test = TestDisk::new();
@@ -21,6 +24,7 @@ fn reads_content_and_metadata() {
     assert!(found.meta.writable);
 }
 
+#[cfg(unix)]
 #[test]
 fn the_root_has_its_canonical_path() {
     let test = TestDisk::new();
@@ -29,6 +33,7 @@ fn the_root_has_its_canonical_path() {
     assert_eq!(disk.root(), test.at("").canonicalize().unwrap().to_str().unwrap());
 }
 
+#[cfg(unix)]
 #[test]
 fn unusable_roots_are_errors() {
     use std::os::unix::ffi::OsStrExt;
@@ -53,6 +58,7 @@ fn a_path_without_a_file_is_missing() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_everything_but_regular_files() {
     let test = TestDisk::new();
@@ -86,6 +92,7 @@ fn refuses_devices() {
     assert_eq!(refused, WorkspaceError::NotRegular { path: file("zero"), kind: "character device" });
 }
 
+#[cfg(unix)]
 #[test]
 fn follows_symlinks_inside_the_root() {
     let test = TestDisk::new();
@@ -99,6 +106,7 @@ fn follows_symlinks_inside_the_root() {
 }
 
 // Shows: NFR-SFE-SEC-01
+#[cfg(unix)]
 #[test]
 fn refuses_symlinks_that_leave_the_root() {
     let test = TestDisk::new();
@@ -124,6 +132,7 @@ fn refuses_symlinks_that_leave_the_root() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_dangling_symlink_is_not_a_missing_file() {
     let test = TestDisk::new();
@@ -143,6 +152,7 @@ fn a_name_that_is_too_long_is_an_error() {
     assert!(error.to_string().ends_with("a name in it is too long"), "{error}");
 }
 
+#[cfg(unix)]
 #[test]
 fn lists_a_folder_without_following_symlinks_out_of_the_root() {
     let test = TestDisk::new();

@@ -1,6 +1,7 @@
 //! Several roots, and absolute symlinks.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 use slipstitch_core::path::{Absolute, FilePath};
@@ -35,6 +36,7 @@ fn real_path(seen: &ReadResult) -> Option<&FilePath> {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn follows_absolute_symlinks_only_into_a_root() {
     let test = TestDisk::new();

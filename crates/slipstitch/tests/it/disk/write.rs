@@ -1,10 +1,12 @@
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use crate::support::{REPLACED, TestDisk, created, edited, file, moved, removed};
 use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 
+#[cfg(unix)]
 #[test]
 fn an_edit_keeps_the_mode() {
     for mode in [0o644, 0o600, 0o755, 0o4755, 0o2750, 0o1666, 0o444] {
@@ -20,6 +22,7 @@ fn an_edit_keeps_the_mode() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn an_edit_keeps_the_owner() {
     let test = TestDisk::new();
@@ -35,6 +38,7 @@ fn an_edit_keeps_the_owner() {
     assert_eq!(attributes(), before);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_edit_through_a_symlink_changes_the_target() {
     let test = TestDisk::new();
@@ -48,6 +52,7 @@ fn an_edit_through_a_symlink_changes_the_target() {
 }
 
 // Shows: NFR-SFE-SEC-01
+#[cfg(unix)]
 #[test]
 fn nothing_is_written_outside_the_root() {
     let test = TestDisk::new();
@@ -78,6 +83,7 @@ fn nothing_is_written_outside_the_root() {
     assert_eq!(test.listing(), inside);
 }
 
+#[cfg(unix)]
 #[test]
 fn creates_nothing_through_a_dangling_symlink() {
     let test = TestDisk::new();
@@ -89,6 +95,7 @@ fn creates_nothing_through_a_dangling_symlink() {
     assert_eq!(test.listing(), ["link"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn creates_missing_folders_and_applies_the_umask() {
     let test = TestDisk::new();
@@ -101,6 +108,7 @@ fn creates_missing_folders_and_applies_the_umask() {
     assert_eq!(test.listing(), ["a/", "a/b/", "a/b/x", "a/b/y", "plain"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_explicit_mode_ignores_the_umask() {
     let test = TestDisk::new();
@@ -119,6 +127,7 @@ fn removes_a_file() {
     assert_eq!(test.listing(), ["a/"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_move_can_change_the_content_and_keeps_the_mode() {
     let test = TestDisk::new();
@@ -204,6 +213,7 @@ fn refuses_a_file_with_several_hard_links() {
     assert_eq!(test.listing(), ["x", "y"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_one_file_under_two_paths() {
     let test = TestDisk::new();
@@ -215,6 +225,7 @@ fn refuses_one_file_under_two_paths() {
     assert_eq!(test.text("x"), "text");
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_to_remove_or_move_a_symlink() {
     let test = TestDisk::new();
@@ -226,6 +237,7 @@ fn refuses_to_remove_or_move_a_symlink() {
     assert_eq!(test.listing(), ["x", "y"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_empty_change_checks_the_content_and_writes_nothing() {
     let test = TestDisk::new();
