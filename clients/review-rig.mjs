@@ -1,4 +1,4 @@
-// The review page in headless Chromium, for the tests of it.
+// The review page in headless Chromium, for its tests.
 //
 // Screenshots are written to target/review-screenshots. CHROMIUM is the browser to use.
 

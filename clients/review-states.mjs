@@ -1,4 +1,4 @@
-// Tests the states of the review page that are easy to forget, and its keys.
+// Tests the keys of the review page, and those of its states that are easy to forget.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -57,7 +57,7 @@ async function unusualChanges() {
     await look(page, `state-${name}`);
     await lookOnPhone(review, page.context(), page.url(), `state-${name}`);
   }
-  // All of them but the last can be accepted.
+  // All but the last can be accepted.
   for (const index of states.keys()) {
     await page.goto(new URL(`/review/p${index + 1}`, page.url()).href);
     await page.keyboard.press("A");
@@ -107,7 +107,7 @@ async function twoPeople() {
   await page.getByText("Not this one.").first().waitFor();
   await look(page, "state-overtaken");
   check((await first).includes("Not this one."), await first);
-  // A page that does not hear of it in time.
+  // A page that does not learn of it in time.
   const second = review.edit({ path: "a.txt", old_text: "two", new_text: "2" }, "Second line");
   await page.locator("aside").getByRole("link", { name: /Second line/ }).waitFor();
   await page.context().route("**/events", (route) => route.abort());

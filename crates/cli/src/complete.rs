@@ -76,7 +76,7 @@ fn names() -> Names {
     workspace().as_ref().map(Names::of).unwrap_or_default()
 }
 
-/// The tools of the dialect that the line names, otherwise of the default one.
+/// The tools of the dialect named on the command line, or of the default dialect.
 pub(crate) fn tools() -> Vec<CompletionCandidate> {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let named = words.windows(2).rev().find_map(|pair| match pair {

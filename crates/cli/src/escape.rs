@@ -27,7 +27,7 @@ pub(crate) fn printable_message(report: &Report, layout: Layout) -> String {
 }
 
 /// Whether a report says what was decided about a proposal. Its message ends with the lines that were written, or with the
-/// reviewer's reason, which can have several lines too.
+/// reviewer's reason; both can have several lines.
 fn is_decision(report: &Report) -> bool {
     let is_settled =
         report.status() == Status::Applied || report.outcome == Outcome::Refused(Refused::Declined);

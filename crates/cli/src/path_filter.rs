@@ -125,7 +125,7 @@ impl PathFilter {
         }
     }
 
-    /// The names that the records of calls may have for the file, or the folder; the empty one is the first root.
+    /// The names under which calls may be recorded for the file or folder. The empty name is the first root.
     pub(crate) fn names(&self) -> Vec<String> {
         match &self.target {
             Target::File(path) => vec![path.to_string()],

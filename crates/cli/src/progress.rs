@@ -77,7 +77,7 @@ impl Progress {
             let mut frames = FRAMES.iter().cycle();
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 let mut line = Line::lock();
-                // The time that someone took to answer a question does not count.
+                // The time spent answering a question does not count.
                 let elapsed = line.held_until.map_or(start, |held| held.max(start)).elapsed();
                 wait = PATIENCE.saturating_sub(elapsed);
                 if wait.is_zero() {

@@ -30,7 +30,7 @@ pub(crate) fn ask(text: &[u8], question: &str) -> Answer {
     let question = format!("{question} [y/N] ");
     let asked = prompt.write_all(&[text, question.as_bytes()].concat()).and_then(|()| prompt.flush()).is_ok();
     let is_answered = asked && io::stdin().lock().read_line(&mut answer).is_ok();
-    // Ctrl-D leaves the cursor behind the question.
+    // After Ctrl-D, the cursor is still on the line of the question.
     if is_answered && !answer.ends_with('\n') {
         let _ = prompt.write_all(b"\n");
     }

@@ -35,7 +35,7 @@ pub(crate) fn can_accept(workspace: &Workspace) -> bool {
     has_terminal() || workspace.config().review.unattended
 }
 
-/// Whether what this process is told to do counts as wanted by a person. With a passphrase, that has to be shown first.
+/// Whether commands to this process count as wanted by a person. With a passphrase, the passphrase has to prove it first.
 pub(crate) fn is_person(workspace: &Workspace) -> bool {
     can_accept(workspace) && !workspace.needs_passphrase()
 }

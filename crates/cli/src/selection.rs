@@ -117,7 +117,7 @@ pub(crate) fn reject_filters(selection: &Selection, global: &Global) -> Result<(
     }
 }
 
-/// How many of the last changes are looked at for names.
+/// How many of the last changes are searched for names.
 const NAMES_FROM: usize = 1000;
 
 /// The agents and sessions that made the last changes.
@@ -139,7 +139,7 @@ impl Names {
     }
 }
 
-/// Says which agents or sessions made changes, if the one that is selected made none.
+/// Lists the agents or sessions that made changes, if the selected one made none.
 pub(crate) fn known_names(workspace: &Workspace, global: &Global) -> Option<String> {
     let names = Names::of(workspace);
     let describe = |kind: &str, wanted: &Option<String>, known: &BTreeSet<String>| {
@@ -152,7 +152,7 @@ pub(crate) fn known_names(workspace: &Workspace, global: &Global) -> Option<Stri
         .or_else(|| describe("the session", &global.session, &names.sessions))
 }
 
-/// Says that a list is empty: because of the options, or because there is nothing at all.
+/// Says why a list is empty: because of the options, or because there is nothing at all.
 pub(crate) fn write_nothing_listed(what: &str, hint: Option<&str>, is_selected: bool, err: &mut StyledText) {
     if !is_selected {
         return err.line(format!("No {what} recorded here."));

@@ -52,7 +52,7 @@ fn suggest_own_name(error: &mut clap::Error) {
     }
 }
 
-/// Says how `edit` takes its texts, to someone who is used to other tools.
+/// Explains how `edit` takes its texts, for people who are used to other tools.
 fn explain_texts(error: &mut clap::Error, command: &clap::Command, arguments: &[OsString]) {
     let is_edit = command
         .get_subcommands()

@@ -20,7 +20,7 @@ use crate::project::{find_root, relative_to_root};
 /// The default session.
 const DEFAULT_SESSION: &str = "cli";
 
-/// What only tool calls say about their caller.
+/// Facts about the caller that only tool calls have.
 #[derive(Debug, Default)]
 struct Caller {
     mode: Option<Mode>,

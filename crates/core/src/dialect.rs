@@ -375,7 +375,7 @@ impl Dialect {
         }
     }
 
-    /// The file that a call names, if the dialect's answers describe it whatever happens to the call.
+    /// The file that a call names, if the dialect's answers describe it no matter how the call ends.
     pub(crate) fn named_file(&self, fields: &Value, roots: &[RootName]) -> Option<FilePath> {
         let text = fields[self.file_field?].as_str()?;
         FilePath::parse(text, roots, Absolute::InsideRoot).ok()

@@ -108,7 +108,7 @@ impl Doctor {
     }
 }
 
-/// The usual settings file and the one that the state folder has recorded, if that is another one.
+/// The usual settings file and the one recorded in the state folder, if they differ.
 fn untrusted_settings(workspace: &Workspace) -> Option<(PathBuf, PathBuf)> {
     let usual = std::path::absolute(Config::file(None)?).ok()?;
     let trusted = config::trusted(workspace.state_dir())?;
@@ -191,7 +191,7 @@ impl Findings {
         }
     }
 
-    /// Checks what can be checked of a project that cannot be opened.
+    /// Checks what it can of a project that cannot be opened.
     fn without_settings(&mut self, global: &Global) {
         let root = global.project_root();
         let Ok(state) = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()]) else {

@@ -156,7 +156,7 @@ fn edit_file(
     )
 }
 
-/// What an edit would do, and how it differs from what was asked for.
+/// What an edit would do, and how that differs from the request.
 fn show_preview(tried: &Report, global: &Global) -> Vec<u8> {
     let mut shown = output::message_text(global);
     if let Some(diff) = &tried.diff {

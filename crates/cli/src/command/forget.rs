@@ -103,7 +103,7 @@ impl Forget {
         if self.dry_run {
             return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Dry }));
         }
-        // The journal says what agents did, so they must not erase it.
+        // The journal is the record of what agents did, so they must not erase it.
         reviewer::for_acceptance(&workspace, None, "what is in the journal can only be forgotten")?;
         let preview_text = || prompt::join_lines(&describe(&preview, Run::Dry));
         let answer = match self.yes {

@@ -97,7 +97,7 @@ impl Log {
     }
 }
 
-/// The changes with these ids, newest first. Of a range, those that exist.
+/// The changes with these ids, newest first. Ids of a range that do not exist are skipped.
 fn named_changes(ranges: &[IdRange], workspace: &Workspace) -> Result<Vec<Summary>, CommandError> {
     let mut changes = Vec::new();
     for id in expand_ids(ranges, &Filter::default(), workspace)?.into_iter().rev() {
@@ -121,7 +121,7 @@ struct LogOutput {
 /// What an empty list means.
 enum Empty {
     Nothing,
-    /// The options select nothing; and what names there are, if one of them is unknown.
+    /// The options select nothing. Lists the existing names if one of the options has an unknown one.
     NothingSelected(Option<String>),
 }
 

@@ -59,7 +59,7 @@ impl Redo {
     }
 }
 
-/// The change to redo: the undo that reverted all of these. A single one is left to the engine, which says what is wrong with it.
+/// The change to redo: the undo that reverted all of these. For a single change, the engine decides and says what is wrong with it.
 fn undo_of(ranges: &[IdRange], workspace: &Workspace, global: &Global) -> Result<ChangeId, CommandError> {
     let ids = expand_ids(ranges, &Filter::default(), workspace)?;
     let mut undos: Vec<ChangeId> = Vec::new();
@@ -69,7 +69,7 @@ fn undo_of(ranges: &[IdRange], workspace: &Workspace, global: &Global) -> Result
         undos.extend(match (&change.kind, change.undone_by) {
             (ChangeKind::Edit, Some(undo)) => Some(undo),
             (ChangeKind::Undo(_), _) => Some(id),
-            // In a range, what is not undone is left alone.
+            // In a range, changes that are not undone are skipped.
             _ if ranges.iter().any(|range| range.single() == Some(id)) => Some(id),
             _ => None,
         });
@@ -87,7 +87,7 @@ fn undo_of(ranges: &[IdRange], workspace: &Workspace, global: &Global) -> Result
     }
 }
 
-/// The last undo that is selected, or that only reverted changes that are.
+/// The last undo that is selected itself, or that only reverted selected changes.
 fn last_selected(
     selection: &Selection,
     workspace: &Workspace,

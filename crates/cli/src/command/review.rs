@@ -269,7 +269,7 @@ fn parse_proposal_id(text: &str) -> Result<ProposalId, String> {
 
 struct PendingProposals {
     pending: Vec<StoredProposal>,
-    /// Whether options select some of them.
+    /// Whether options limit the selection.
     is_selected: bool,
 }
 

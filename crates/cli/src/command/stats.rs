@@ -142,7 +142,7 @@ struct StatsOutput {
     /// What the rows of the text are.
     #[serde(skip)]
     by: RowKey,
-    /// Whether options select some of the calls.
+    /// Whether options limit which calls are counted.
     #[serde(skip)]
     is_selected: bool,
 }

@@ -70,8 +70,8 @@ struct Removed {
     program: Option<PathBuf>,
 }
 
-/// Deleting the journal is forgetting all of it, so it needs what `slipstitch forget` needs. A journal that cannot be opened can be
-/// deleted at a terminal.
+/// Deleting the journal forgets everything in it, so it needs what `slipstitch forget` needs. A journal that cannot be opened can
+/// be deleted at a terminal.
 fn check_purge(global: &Global) -> Result<(), CommandError> {
     let what = "the journal can only be deleted";
     match global.open() {

@@ -1,7 +1,7 @@
 //! The integration tests, in one binary. The fixtures have their own, with a harness that does not run `#[test]`
 //! functions, so the unit tests of their format are here.
 //!
-//! What needs a terminal, valgrind, Python or a shell script runs on Unix only.
+//! Tests that need a terminal, valgrind, Python or a shell script run on Unix only.
 
 mod cli;
 mod conformance;

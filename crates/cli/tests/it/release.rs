@@ -1,4 +1,4 @@
-//! What a release contains beside the program: installers and manifests, made by the scripts in `packaging/release`.
+//! What a release contains besides the program: installers and manifests, made by the scripts in `packaging/release`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn python(script: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A folder with archives that contain a program which only prints its version, and everything made from them.
+/// A folder with archives of a program that only prints its version, and everything made from them.
 struct Release(tempfile::TempDir);
 
 impl Release {
@@ -60,7 +60,7 @@ impl Release {
         fs::read_to_string(self.at("made").join(name)).unwrap()
     }
 
-    /// The checksum that the list has for an archive.
+    /// The checksum of an archive in the list.
     fn checksum(&self, target: &str) -> String {
         let sums = self.text("SHA256SUMS");
         let line = sums.lines().find(|line| line.contains(&format!("-{target}."))).unwrap();

@@ -21,7 +21,7 @@ pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
         if next_j > j && !rebased.is_shift_clear(next_i) {
             return None;
         }
-        // Lines inserted at the start of the old text belong to its first line, not to what the file has above it.
+        // Lines inserted at the start of the old text belong to its first line, not to the line above it in the file.
         if let (0, Some(place)) = (next_i, there.first().copied().flatten()) {
             rebased.copy_until(place);
         }

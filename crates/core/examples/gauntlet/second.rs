@@ -99,8 +99,8 @@ struct MeantEdit {
     new: String,
 }
 
-/// A text with the file's line in place of one that an answer shows, with its whitespace visible and perhaps truncated. `None` if
-/// that is not there once, or only part of a line is shown.
+/// A text in which the file's line replaces one that an answer shows (with visible whitespace, and perhaps truncated). `None` if that
+/// line does not occur exactly once, or only part of a line is shown.
 fn copy_line(text: &str, shown: &str, file: &str) -> Option<String> {
     let shown = shown.replace('→', "\t");
     let shown = shown.trim_matches(|c: char| c == '·' || c.is_whitespace());

@@ -44,7 +44,7 @@ impl Session {
 
     /// Calls a tool of the `native` dialect.
     pub(super) fn call(&self, tool: &str, arguments: Value) -> Answer {
-        // Some cases delete most of a file, as a release did. A guard would ask whether that is intended, wherever it goes.
+        // Some cases delete most of a file, as a release did. A guard would ask whether that is intended, wherever the edit was placed.
         let policy = Policy { shrink_from_lines: usize::MAX, ..Policy::default() };
         let engine = Engine::new(&self.files, &self.journal)
             .dialects(slipstitch_dialects::builtin())

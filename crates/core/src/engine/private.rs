@@ -15,7 +15,7 @@ pub(super) fn is_private(journal: &dyn Journal, path: &FilePath, real: &FilePath
 /// Whether a change is about private text: by the file's name before or after it.
 pub(super) fn is_private_change(journal: &dyn Journal, change: &FileChange, snapshots: &Snapshots) -> bool {
     let names = [Some(&change.path), change.path_after().filter(|after| **after != change.path)];
-    // Whether the file has other names was seen when it was read.
+    // Reading the file showed whether it has other names.
     let has_one_name = snapshots.before(change).is_some_and(|before| before.meta().links == Some(1));
     names.into_iter().flatten().any(|path| match (has_one_name, snapshots.real_path(path)) {
         (true, real) => {

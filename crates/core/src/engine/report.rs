@@ -302,7 +302,7 @@ fn new_lines(file: &FileChange) -> String {
     format!(", now lines {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// Whether a summary is about what was done.
+/// Whether a summary says what was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tense {
     Would,

@@ -76,8 +76,8 @@ impl Diagnoser<'_, '_> {
         let is_undecided = !near.is_decided && near.rivals().nth(1).is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
         diagnosis.mismatch = Some(self.named_mismatch(near.mismatch));
-        // With several places that are about as close, a hint to choose one invites a guess; and what a line of dots stands for is
-        // only known where the lines around it are found.
+        // If several places are about as close, a hint to choose one invites a guess. And what a line of dots stands for is known
+        // only where the lines around it are found.
         let has_elision =
             || self.file.index().is_some_and(|index| has_elision(self.request.as_meant(), &index));
         let is_decided = near.is_decided && !has_elision();

@@ -173,20 +173,20 @@ pub(super) struct ClosePlace {
     pub(super) has_only_line: bool,
     /// Whether it has every line of the request, with nothing between them.
     pub(super) has_all_lines: bool,
-    /// How exactly it has each line of the request.
+    /// How exactly the place has each line of the request.
     exactness: Vec<Exactness>,
-    /// How many lines it has between those of the request.
+    /// How many lines the place has between those of the request.
     extra: usize,
 }
 
-/// How exactly a place has a line of the request.
+/// How closely a line of a place matches a line of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Exactness {
     /// It has another line, or none.
     Different,
-    /// All but its whitespace.
+    /// Only its whitespace differs.
     Words,
-    /// With its indentation.
+    /// Its indentation is the same too.
     Indented,
 }
 
@@ -230,8 +230,8 @@ impl ClosePlace {
         }
     }
 
-    /// Whether it has every line of the request as exactly as another place, one of them more exactly, and no more lines in
-    /// between.
+    /// Whether it has every line of the request at least as exactly as another place, at least one of them more exactly, and
+    /// no more lines in between.
     pub(super) fn surpasses(&self, other: &Self) -> bool {
         let pairs = || self.exactness.iter().zip(&other.exactness);
         self.extra <= other.extra
@@ -506,7 +506,7 @@ fn additions_have_a_place(
     index: &SearchIndex<'_>,
 ) -> bool {
     let added = || script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
-    // A blank line goes where the lines go that it is added with.
+    // A blank line goes to the same place as the lines that are added with it.
     let adds_text = added().any(|(_, row)| !row.blank);
     added().filter(|(_, row)| !row.blank || !adds_text).all(|(number, _)| {
         let next = anchors.partition_point(|anchor| anchor.row < number);
@@ -617,7 +617,7 @@ fn names_differ(window: &Window, anchors: &[Anchor], script: &Script, index: &Se
         match window.pairs[n] {
             Some(at) => {
                 let file = index.text(at);
-                // A typo does not make another name of it.
+                // A typo does not make it a different name.
                 !slip::is_misspelt_name(&anchor.key, &line_key(&file), index)
                     && (slip::name_differs(&anchor.key, &line_key(&file))
                         || (is_enclosing

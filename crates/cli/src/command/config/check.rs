@@ -124,7 +124,7 @@ impl JudgedCall {
 struct Checked {
     ignored: Vec<String>,
     call: Option<JudgedCall>,
-    /// The user's settings file, if the project's asks for what only that one can.
+    /// The user's settings file, if the project's file asks for something that only the user's can grant.
     own_file: Option<PathBuf>,
 }
 

@@ -114,9 +114,9 @@ fn describe_plan(target: &Target, plan: Result<Plan, CommandError>) -> String {
 /// Which diffs start with the name of their file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileNames {
-    /// Those of a host with several files.
+    /// Only those of a host with several files.
     IfSeveral,
-    /// All, because several hosts change.
+    /// All of them, because several hosts change.
     Always,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct PartialPlan {
 enum Note {
     /// It is not in the file.
     Elsewhere(String),
-    /// It is between conflict markers, which this operation of the file's plan writes.
+    /// It is written between conflict markers, by this operation of the file's plan.
     Marked { path: FilePath, operation: usize, message: String },
 }
 
@@ -192,8 +192,8 @@ fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Opti
     Some(Operation::ReplaceLines { lines, new, expect: None })
 }
 
-/// How many lines at the start and at the end all sides have in common. At least one line of the first side is left, which the
-/// markers replace.
+/// How many lines all sides have in common at the start and at the end. At least one line of the first side is left for the
+/// markers to replace.
 fn common_ends(sides: [&[&str]; 3]) -> (usize, usize) {
     let shortest = sides.iter().map(|side| side.len()).min().unwrap_or_default();
     let room = shortest.min(sides[0].len().saturating_sub(1));

@@ -1,4 +1,4 @@
-//! What only people may do: undo the changes of others, erase the journal, say which settings count.
+//! Things only people may do: undo the changes of others, erase the journal, decide which settings count.
 
 use super::rig::{Rig, Run};
 use super::terminal::Terminal;
@@ -98,7 +98,7 @@ fn only_people_erase_what_the_journal_says() {
 
 const EDIT: [&str; 7] = ["edit", ".git/config", "--old", "core", "--new", "user", "--yes"];
 
-/// A home with settings that let everything pass, as an agent would write them.
+/// A home whose settings allow everything, as an agent would write them.
 fn lax_home(rig: &Rig) -> std::path::PathBuf {
     let home = rig.outside().join("lax");
     std::fs::create_dir_all(home.join(".config/slipstitch")).unwrap();

@@ -83,8 +83,8 @@ fn refuses_a_binary_file() {
     assert_eq!(rig.get("a.txt"), "one\0two");
 }
 
-/// The program as a user whose permissions count. Root passes every permission check, so under root this is `nobody`, with a copy
-/// of the program that this user can reach. `mode` is that of `a.txt`, which belongs to somebody else then.
+/// The program, run as a user who is subject to permissions. Root passes every permission check, so under root this is `nobody`,
+/// with a copy of the program that `nobody` can reach. `mode` is the mode of `a.txt`, which then belongs to somebody else.
 fn unprivileged(rig: &Rig, mode: u32) -> Command {
     let program = rig.outside().join("slipstitch");
     fs::copy(assert_cmd::cargo::cargo_bin!("slipstitch"), &program).unwrap();

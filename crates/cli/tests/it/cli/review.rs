@@ -259,7 +259,7 @@ fn a_hunk_is_edited_in_plain_review() {
     assert_eq!(settled["edited"], serde_json::json!([1]), "{settled}");
 }
 
-/// The tool's answer has several lines, as the server's has.
+/// The tool's answer has several lines, like the server's.
 #[test]
 fn the_answer_about_an_edited_hunk_shows_lines() {
     for (dialect, tool, call) in [

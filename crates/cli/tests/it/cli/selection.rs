@@ -100,7 +100,7 @@ fn redo_selects_what_was_undone_by_someone_else() {
     assert_eq!((rig.get("a.txt").as_str(), rig.get("c.txt").as_str()), ("old\n", "old\n"));
     rig.run([&["redo"], &options[..]].concat()).assert_done();
     assert_eq!((rig.get("a.txt").as_str(), rig.get("c.txt").as_str()), ("new\n", "new\n"));
-    // An undo of more than what is selected is left alone.
+    // An undo that reverted more than the selection is left alone.
     rig.run(["undo", "c1", "c2"]).assert_done();
     rig.run(["redo", "--agent", "codex"]).assert_failed(1, &["no change to redo matches these options"]);
     rig.run(["redo", "c1", "c2"]).assert_done();

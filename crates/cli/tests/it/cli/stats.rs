@@ -15,7 +15,7 @@ fn shows_modes_additions_and_corrections() {
         let call = format!(r#"{{"path": "a.txt", "mode": "{mode}", "content": "two\n"}}"#);
         rig.run(["call", "--dialect", "xzatoma", "edit_file", &call]).code
     };
-    // The agent of the document: an edit without its anchor, then an append.
+    // What the agent in the document does: an edit without its anchor, then an append.
     assert_eq!((call("edit"), call("append")), (2, 0));
     let shown = rig.run(["stats"]).out;
     for line in [

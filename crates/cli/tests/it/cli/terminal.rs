@@ -14,7 +14,7 @@ pub(crate) struct Terminal<'r> {
     steps: Vec<(&'static str, &'static str)>,
     variables: Vec<(&'static str, String)>,
     is_journal_locked: bool,
-    /// How long a question is looked at, in seconds.
+    /// How long the user looks at a question, in seconds.
     pause: f64,
 }
 

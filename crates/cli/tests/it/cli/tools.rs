@@ -157,7 +157,7 @@ fn forge_definition_allows_both_modes() {
     let [tool] = &tools.as_array().unwrap()[..] else { panic!("one tool: {tools}") };
     assert_eq!(tool["name"], "Edit");
     let schema = &tool["input_schema"];
-    // What both modes require. A plain schema cannot say the rest, so the call is checked.
+    // These fields both modes require. A plain schema cannot express the rest, so the call itself is checked.
     assert_eq!(schema["required"], serde_json::json!(["path"]));
     let kinds = |schema: &Value| -> Vec<String> {
         let fields = schema["properties"].as_object().unwrap();

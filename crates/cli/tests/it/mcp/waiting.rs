@@ -1,4 +1,4 @@
-//! Calls that wait for another process, which has locked the journal: they stop when they are not wanted any more.
+//! Calls that wait for another process, which has locked the journal, stop when they are no longer wanted.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,15 @@ use serde_json::json;
 
 use super::{Rig, ServerProcess, code, edit};
 
-/// Much longer than it may take, and much shorter than the other process would be waited for (10 s).
+/// Much longer than stopping may take, and much shorter than the wait for the other process would be (10 s).
 const SOON: Duration = Duration::from_secs(4);
 
-/// Lets a call get to where it waits. If it takes longer, the call is stopped even earlier.
+/// Gives a call time to start waiting. If that takes longer, the call is stopped even earlier.
 fn wait_for_the_call() {
     std::thread::sleep(Duration::from_millis(400));
 }
 
-/// A server that has edited a file once, and a process that has locked the journal since: readers are let in, writers are not.
+/// A server that has edited a file once, and a process that has locked the journal since, against writers but not readers.
 fn locked_journal(rig: &Rig, capabilities: serde_json::Value, dialect: &str) -> (ServerProcess, Connection) {
     rig.put("a.txt", "one\n");
     rig.put("b.txt", "b\n");
@@ -46,7 +46,7 @@ fn a_call_that_waits_for_the_journal_can_be_cancelled() {
     let start = Instant::now();
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     server.send(cancel.to_string());
-    // Calls of the same file wait for their turn, so this one is answered only once the other is over.
+    // Calls about the same file take turns, so this one is answered only after the other has ended.
     let read = server.call("read_file", json!({"path": "a.txt"}));
     assert!(read["content"][0]["text"].as_str().unwrap().contains("one"), "{read}");
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());

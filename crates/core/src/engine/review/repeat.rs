@@ -6,8 +6,8 @@
 //! request, but not before its caller has got the decision once. A call with other arguments, such as another description, is a
 //! new request at any time.
 //!
-//! A call that was accepted as it was and can be made again adds something, such as a line at the end of a file. Its caller gets the
-//! decision once; after that, it wants another line. What was left out or changed by the reviewer is not asked about again.
+//! If a call was accepted unchanged and can be applied again, it adds something, such as a line at the end of a file. Its caller gets
+//! the decision once; the next such call asks for another line. What the reviewer left out or changed is not asked about again.
 
 use std::collections::BTreeSet;
 
@@ -147,7 +147,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The decision for the same call, if it still is the answer. `would_change` says whether the call would write something.
+    /// The decision about the same call, if it is still the answer. `would_change` says whether the call would write something.
     pub(super) fn repeat_decision(
         &self,
         found: &StoredProposal,

@@ -235,7 +235,7 @@ impl Host {
         rig.run(["mcp", command, "--client", self.client].iter().chain(extra))
     }
 
-    /// Installs with a program name that is the same on every machine.
+    /// Installs under a program name that is the same on every machine.
     pub(super) fn install(&self, rig: &Rig, extra: &[&str]) -> Run {
         self.run(rig, "install", &[&["--command", "slipstitch"], extra].concat())
     }
@@ -253,7 +253,7 @@ impl Host {
         }
     }
 
-    /// The document with a list of servers turned into a mapping, and without what a new file starts with.
+    /// The document with a list of servers turned into a mapping, and without the boilerplate of a new file.
     pub(super) fn document(&self, text: &str) -> Value {
         let mut document = self.parse(text);
         if self.client == "continue" {

@@ -99,7 +99,7 @@ fn a_permissions_file_that_does_not_parse_stops_both_commands() {
     fs::write(&settings, "{ broken").unwrap();
     let run = claude.install(&rig, &["--allow-edits"]);
     run.assert_failed(1, &["settings.json` cannot be edited safely", "Nothing was written"]);
-    // It says what belongs in which file.
+    // The output says which entries belong in which file.
     assert!(run.err.contains("# ") && run.err.contains("\"mcp__slipstitch\""), "{run:?}");
     assert!(!claude.file(&rig).exists());
     fs::write(&settings, "{}").unwrap();
