@@ -61,7 +61,7 @@ pub struct Caller<'a> {
 pub enum Verdict {
     /// No objection.
     Pass,
-    /// Allowed by the settings, for this reason, which people see who ask what decides about a call.
+    /// Allowed by the settings, for this reason, which is shown to people who ask what decides about a call.
     Allow(String),
     /// Allowed, with a warning for the caller.
     Warn(String),
@@ -365,7 +365,7 @@ impl Checked {
         &self.findings.approval_reasons
     }
 
-    /// What the settings say that allows the change; empty if they say nothing about it.
+    /// Which settings allow the change; empty if none mention it.
     pub fn allowed_by(&self) -> &[String] {
         &self.findings.allowed_by
     }

@@ -323,11 +323,11 @@ impl Tolerance {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity(f64);
 
-// Never NaN.
+// The value is never NaN.
 impl Eq for Similarity {}
 
 impl Similarity {
-    /// The similarity closest to `value`; what is no number is 1, the strictest.
+    /// The similarity closest to `value`; NaN becomes 1, the strictest.
     pub const fn new(value: f64) -> Self {
         Self(if value.is_nan() { 1.0 } else { value.clamp(0.0, 1.0) })
     }

@@ -85,7 +85,7 @@ pub struct Report {
     /// The guard's refusal, for dialects that word it in their own way.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
-    /// What the settings say that allows the change of a dry run, for people who ask what decides about a call.
+    /// Which settings allow the change of a dry run, for people who ask what decides about a call.
     #[serde(skip)]
     pub allowed_by: Vec<String>,
 }

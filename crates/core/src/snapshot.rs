@@ -55,7 +55,7 @@ pub struct Snapshot {
     bom: usize,
     binary: bool,
     newlines: NewlineCounts,
-    /// The line ending of new lines if there is none to go by: that of the file before a batch removed all of them.
+    /// The line ending of new lines if the text has none: the one the file had before a batch removed them all.
     without_newlines: Newline,
     view: View,
     index: OnceLock<LineIndex>,
@@ -116,7 +116,7 @@ impl Snapshot {
     }
 
     /// A snapshot of this file with other content, in the same encoding: the intermediate result of a batch. If it has no line
-    /// endings, new lines take this one's.
+    /// endings, new lines use those of this snapshot.
     pub fn successor(&self, bytes: Vec<u8>) -> Self {
         let content = FileContent { bytes: bytes.into(), meta: self.meta.clone() };
         let without_newlines = self.dominant_newline();
@@ -219,7 +219,7 @@ impl Snapshot {
         Span::new(start, to_view(raw.end()).max(start))
     }
 
-    /// The line ending that new lines take where no line ending is near.
+    /// The line ending for new lines that have no line ending nearby.
     pub fn dominant_newline(&self) -> Newline {
         if self.newlines == NewlineCounts::default() {
             self.without_newlines

@@ -24,7 +24,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-/// What the path of a read was called before; the same in Qwen Code, a fork.
+/// The former name of the path field of a read. Qwen Code, a fork, uses the same.
 pub(super) const OTHER_NAMES: &[OtherName] =
     &[OtherName { tool: "read_file", other: "absolute_path", field: "file_path" }];
 

@@ -39,7 +39,7 @@ impl Described for Edit {
     };
 }
 
-/// The same in hashline.
+/// Also used by hashline.
 pub(super) struct Write;
 
 impl Described for Write {

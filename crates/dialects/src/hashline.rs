@@ -141,7 +141,7 @@ struct Replace {
 }
 
 /// Copies of hashline have edits such as `{"op": "replace", "pos": "12#VK", "end": "14#BH", "lines": ["a", "b"]}`. Their hashes differ,
-/// but anchors are copied from what a read shows, and the operations are the same in all of them.
+/// but callers copy anchors from what a read shows, and the operations are the same in all of them.
 fn modernize(tool: &Tool, call: &mut Value) {
     if tool.name != EDIT.name {
         return;

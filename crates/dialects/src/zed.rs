@@ -98,7 +98,7 @@ fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditFile = read(arguments.fields)?;
     let path = resolve_path(&fields.path, Paths::WithRootName, arguments.roots)?;
     let mode = fields.mode.unwrap_or(Mode::Edit);
-    // An empty content is one for a file, and a placeholder beside edits.
+    // Empty content is meant literally for a whole file; next to edits it is a placeholder.
     let content = fields.content.filter(|content| mode != Mode::Edit || !content.is_empty());
     let operations = match (mode, fields.edits, content) {
         (Mode::Edit, Some(edits), None) if edits.is_empty() => {

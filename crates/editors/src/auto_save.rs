@@ -2,8 +2,8 @@
 //!
 //! By default, Emacs writes the unsaved text of a buffer to `#name#` after some seconds, and deletes that file when the buffer is
 //! saved. Each time, it also writes the names of the files that it has open to `auto-save-list/.saves-PID-HOST~` in its own
-//! folder: two lines for each buffer, the file and its auto-save file. So an Emacs that cannot be asked tells what it has open,
-//! also with lock files off.
+//! folder: two lines for each buffer, the file and its auto-save file. So an Emacs that cannot be asked still shows what it
+//! has open, even with lock files off.
 
 use std::fs;
 use std::io::Read;
@@ -27,7 +27,7 @@ pub(crate) fn find_newer(file: &Path) -> Option<String> {
     is_newer(&file.with_file_name(&name), file).then_some(name)
 }
 
-/// Which of some files, given with symlinks resolved, a process lists as open. `folders` may have its list.
+/// Which of some files a process lists as open. The files are given with symlinks resolved; `folders` may contain the list.
 pub(crate) fn find_listed(pid: i32, folders: &[PathBuf], files: &[Option<PathBuf>]) -> Vec<OpenFile> {
     let mut open = Vec::new();
     for list in folders.iter().filter_map(|folder| read_list(pid, folder)) {

@@ -235,7 +235,7 @@ impl Emacs {
         survey
     }
 
-    /// Says that there are Emacs processes which may have the files open as well as any others, unless an answer has said so.
+    /// Says that there are Emacs processes that might have any file open, unless an answer has already said so.
     fn report_unasked(&self, programs: &[&RunningProgram], survey: &mut Survey) {
         let home = self.locations.home.as_deref();
         let reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);

@@ -92,7 +92,7 @@ pub fn finish_reloads(limit: Duration) {
     drop(result.unwrap_or_else(PoisonError::into_inner));
 }
 
-/// Ends [`finish_reloads`], now or later: the process was asked to end at once.
+/// Ends [`finish_reloads`] at once, now or when it is called, because the process was asked to end.
 pub fn abandon_reloads() {
     let waiting = waiting();
     ABANDONED.store(true, Ordering::Release);
@@ -100,7 +100,7 @@ pub fn abandon_reloads() {
     ANSWERED.notify_all();
 }
 
-/// Whether nobody waits for reloads any more.
+/// Whether reloads are no longer waited for.
 static ABANDONED: AtomicBool = AtomicBool::new(false);
 
 /// How many threads wait for servers that did not answer in time.

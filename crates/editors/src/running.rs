@@ -59,8 +59,8 @@ pub(crate) fn seems_to_have_open(program: &RunningProgram, file: &Path) -> bool 
     is_named || (is_telling && file.starts_with(folder))
 }
 
-/// Whether a process may have any file open as far as is known: a daemon without a server is one that starts or ends, and one with
-/// another home folder belongs to another environment, such as a test.
+/// Whether, as far as we know, a process may have any file open. Not if it is a daemon without a server, which is starting or ending,
+/// or has another home folder, because then it belongs to another environment, such as a test.
 pub(crate) fn may_have_anything_open(program: &RunningProgram, home: Option<&Path>) -> bool {
     let is_daemon = |word: &String| {
         let option = word.trim_start_matches('-').split('=').next();

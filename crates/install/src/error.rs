@@ -83,7 +83,7 @@ pub enum Error {
         /// Why.
         source: Source,
     },
-    /// The settings file may not be written. Programs that manage settings make them read-only.
+    /// The settings file is not writable. Programs that manage settings make it read-only.
     #[error("no permission to write `{}`", file.display())]
     NoPermission {
         /// The settings file.

@@ -10,7 +10,7 @@
 //!
 //! If it cannot, or if nobody decides, the proposal stays in the journal. While somebody has the review open, the call waits
 //! for their decision (`call/review_wait.rs`); otherwise the answer says that the change waits. So nothing is lost when a
-//! client goes away. With a review passphrase, no form is shown: its host would read what the user types. Nor is one with
+//! client goes away. No form is shown with a review passphrase, because the host would read what the user types, or with
 //! `review.forms = false`.
 
 pub(crate) mod approver;

@@ -33,8 +33,8 @@ pub struct Options {
     pub mode: Mode,
     /// How long to wait for the user to answer an approval form.
     pub approval_timeout: Duration,
-    /// The shortest time in which a person can read a form and answer it. An answer that comes faster was not given by anybody who
-    /// saw the form, or by a key that was meant for something else, so nothing is decided.
+    /// The shortest time in which a person can read a form and answer it. A faster answer was given by a program, or by a key that
+    /// was meant for something else, so it decides nothing.
     pub min_answer_time: Duration,
 }
 

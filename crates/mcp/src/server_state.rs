@@ -43,7 +43,7 @@ pub(crate) struct ServerState {
     pub(crate) listeners: Semaphore,
     /// The server is stopping: calls that have not started are refused.
     pub(crate) stopping: CancellationToken,
-    /// Cancelled soon after that: from then on, nothing waits for other processes.
+    /// Cancelled soon after that. From then on, nothing waits for other processes.
     pub(crate) interrupt: CancelToken,
     /// Nobody can answer forms any more: the client has closed its end, or the server is stopping.
     pub(crate) closing: CancellationToken,

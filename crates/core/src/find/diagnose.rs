@@ -145,7 +145,7 @@ impl Diagnoser<'_, '_> {
     }
 
     /// The place to offer among several that are about as close: the only one to which the request can be applied, because
-    /// the lines that it removes are there, the one where the request says that it is, the only one with all lines of the
+    /// the lines that it removes are there, the one where the request says it is, the only one with all lines of the
     /// request, or with one that is nowhere else, or one that has every line that the others have and more.
     fn choose_rival(&self, rivals: &[ClosePlace]) -> Option<ChosenRival> {
         if rivals.len() < 2 {

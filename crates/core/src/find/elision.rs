@@ -106,7 +106,7 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
     alignment
 }
 
-/// Whether a request leaves out lines that it does not change. A line of dots that the file has is no elision: `...` may be the
+/// Whether a request leaves out lines that it does not change. A line of dots that is in the file is not an elision: `...` may be the
 /// body of a function.
 pub(super) fn has_elision(script: &Script, index: &SearchIndex<'_>) -> bool {
     let is_in_file = |row: &Row| {

@@ -365,7 +365,7 @@ fn list_lines(lines: &[usize], count: usize) -> String {
 }
 
 fn out_of_range(first: usize, last: usize, count: usize) -> String {
-    // A range without an end is out of range by its first line.
+    // A range without an end is out of range because of its first line.
     let given = match last == first || last == usize::MAX {
         true => format!("line {first} is"),
         false => format!("lines {first}-{last} are"),

@@ -281,10 +281,10 @@ impl<'s> CarriedLines<'s> {
         holds.then(|| pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty())
     }
 
-    /// The current positions of the script's rows, for an edit that is offered to the caller because the block around it is not
-    /// what it was, or a neighbour has changed. The lines that it removes must be there; which ones they are must be beyond doubt:
-    /// one of them occurs once, the blocks around them are the same, or the whole quotation is there, line for line.
-    /// A line that was moved to another depth is part of another block by now.
+    /// The current positions of the script's rows, for an edit that is offered instead of made because the block around it or a
+    /// neighbour has changed. The lines that it removes must be there, and it must be certain which ones they are: one of them
+    /// occurs once, the blocks around them are the same, or the whole quotation is there, line for line. A line that was moved to
+    /// another depth counts as part of another block.
     fn offered_pairs(&self) -> Option<Vec<(usize, usize)>> {
         let is_certain = |line: &CarriedLine<'_>| {
             line.row.role == Role::Removed
@@ -308,9 +308,9 @@ impl<'s> CarriedLines<'s> {
         Some(pairs).filter(|pairs| is_placed && !pairs.is_empty())
     }
 
-    /// Whether the quotation is there as a whole, although some of its context lines have turned into others: each of them was
-    /// replaced alone by a line much like it, nothing came or went in between, and one of the lines that stayed is in the
-    /// version once and in the file once. Then a block was renamed, and not removed beside a twin.
+    /// Whether the whole quotation is there, although some of its context lines have changed: each of those was replaced on its own
+    /// by a very similar line, nothing was added or removed in between, and one of the unchanged lines is unique both in the
+    /// version and in the file. Then the block was renamed, rather than removed beside a twin.
     fn is_rewritten_in_place(&self) -> bool {
         let places: Option<Vec<usize>> =
             self.lines.iter().map(|line| line.now.or_else(|| self.successor(line))).collect();

@@ -166,7 +166,7 @@ fn round_length(rest: &[NumberedOperation<'_>], current: &Snapshot, size: usize)
     short_replacements(rest, size).max(1)
 }
 
-/// Whether new lines may get an ending that the text does not have yet, so that offsets and needles of its view no longer fit.
+/// Whether new lines may get an ending that the text does not have yet, which would invalidate the offsets and needles of its view.
 fn may_change_view(current: &Snapshot) -> bool {
     current.newlines() == NewlineCounts::default() && current.dominant_newline() != Newline::Lf
 }

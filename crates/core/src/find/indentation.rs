@@ -30,8 +30,8 @@ pub(super) struct Indentation {
     slips: Vec<(String, String)>,
     /// Indentations that are correct in the request.
     correct: Vec<String>,
-    /// The smallest indentation of the removed lines, if all of them have the file's. Lines that replace such lines are indented
-    /// like the file, whatever is wrong with lines around them.
+    /// The smallest indentation of the removed lines, if all of them are indented like the file. Then the lines that replace them
+    /// are too, whatever is wrong with the lines around them.
     replaced: Option<String>,
     /// Other rules that the lines allow, for lines that the first one would put at a depth that the file does not use.
     others: Vec<Rule>,

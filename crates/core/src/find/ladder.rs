@@ -191,7 +191,7 @@ impl Search<'_> {
             Comparison::Drifted => return self.find_drifted(reading),
             Comparison::Similar => {
                 let Tolerance::Similar { threshold } = self.tolerance else { return Recovery::NotFound };
-                // The ratio is that of the lines as sent, and not of what else they may mean.
+                // The ratio is that of the lines as sent, not of other readings of them.
                 if !reading.classes.is_empty() {
                     return Recovery::NotFound;
                 }
@@ -226,7 +226,7 @@ impl Search<'_> {
 
     /// Merges a reading into a place. A caller that sets a limit to differences also learns the similarity.
     fn merge(&self, reading: &Reading, place: &Alignment) -> Recovery {
-        // The modes of a diff say what may differ, and the added lines are as the diff has them.
+        // The modes of a diff say what may differ, and its added lines are taken literally.
         let policy = match self.tolerance {
             Tolerance::TrailingWhitespace | Tolerance::Whitespace | Tolerance::Similar { .. } => {
                 MergePolicy::AsSent

@@ -75,7 +75,7 @@ impl<'f, 'a> Misses<'f, 'a> {
     }
 
     /// The candidates among several places that are about as close. If the lines that the request removes are at only one of
-    /// them, or one of them is where the request says that it is or has more of its lines than any other, it comes first and
+    /// them, or one of them is where the request says it is or has more of its lines than any other, it comes first and
     /// can be chosen.
     fn candidates_of(&self, places: &[Lines], request: &SearchRequest) -> Vec<Candidate> {
         let offers = Offers { request, file: self.file };
@@ -101,7 +101,7 @@ impl<'f, 'a> Misses<'f, 'a> {
             .collect()
     }
 
-    /// The place where the request says that it is, or else the one that has every line that the others have and more.
+    /// The place where the request says it is, or else the one that has every line that the others have and more.
     fn best_place<'p>(&self, places: &'p [Lines], request: &SearchRequest) -> Option<&'p Lines> {
         let stated = |line: usize| places.iter().find(|place| place.start == line);
         if let Some(stated) = request.place.line.and_then(stated) {

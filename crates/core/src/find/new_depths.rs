@@ -87,7 +87,7 @@ impl RepeatedLines {
         for (number, new) in script.rows.iter().enumerate().filter(|(_, row)| !row.blank) {
             let (number, old) = match (new.role, removed.get(&line_key(&new.text)).map(Vec::as_slice)) {
                 (Role::Context, _) => (number, new),
-                // Of several such lines, any one will do if they were all moved alike.
+                // If there are several such lines, any of them will do as long as all were moved alike.
                 (Role::Added, Some(&[first, ref others @ ..]))
                     if others.iter().all(|&other| indents(other) == indents(first)) =>
                 {

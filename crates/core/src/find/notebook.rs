@@ -1,9 +1,9 @@
 //! Cells of Jupyter notebooks.
 //!
-//! A cell is named by its id, so its place needs no search. What has to be right is the rest of the file: a notebook that is
-//! parsed and written again changes in indentation, escapes, numbers and the order of its fields. So the file is not
-//! written again. The places of the list of cells, of the cell and of its source are found in the text, and a change is a
-//! splice there, in the layout that the file has.
+//! A cell is named by its id, so there is nothing to search for. The hard part is leaving the rest of the file alone: parsing a
+//! notebook and writing it again changes its indentation, escapes, numbers and the order of its fields. So the file is never
+//! written as a whole. We find the list of cells, the cell and its source in the text, and a change is a splice there, in the
+//! file's own layout.
 
 mod json;
 mod layout;
@@ -21,7 +21,7 @@ use slipstitch_text::{ContentHash, Span, canonical};
 
 /// Maximum number of cells that a message names.
 const MAX_NAMED: usize = 30;
-/// How many hex digits the id of a new cell has, as those that Jupyter makes.
+/// How many hex digits the id of a new cell has, as in Jupyter.
 const ID_DIGITS: usize = 8;
 
 /// Finds the cell that a change is about, and the text to write there.
@@ -200,7 +200,7 @@ impl<'t> Notebook<'t> {
         }
     }
 
-    /// Refuses code in another language than the notebook's, which its kernel could not run.
+    /// Refuses code in a language other than the notebook's, because its kernel could not run it.
     fn check_language(&self, content: &CellContent) -> Result<(), NotebookProblem> {
         let CellContent::Code(Some(expected)) = content else { return Ok(()) };
         let metadata = field(&self.fields, "metadata");
@@ -219,7 +219,7 @@ impl<'t> Notebook<'t> {
         number("nbformat") > Some(4) || (number("nbformat"), number("nbformat_minor")) >= (Some(4), Some(5))
     }
 
-    /// An id that no cell has. The same call on the same file makes the same one.
+    /// An id that no cell has yet. The same call on the same file gives the same id.
     fn new_id(&self, source: &str) -> String {
         let file = ContentHash::of(self.text);
         let ids = (0_u64..).map(|attempt| {

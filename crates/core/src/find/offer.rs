@@ -47,7 +47,7 @@ impl Offers<'_, '_> {
         let script = self.request.as_meant();
         let part = index.within(lines_span(candidate.lines, self.file.snapshot));
         let alignment = match closest_places(script, &part).into_iter().next() {
-            // Within the candidate's lines, others may be closer than those that made it a candidate.
+            // Within the candidate's lines, another alignment may be closer than the one that made it a candidate.
             Some(place) if is_plausible(&place) && place.alignment.lines() == candidate.lines => {
                 place.alignment
             }
@@ -58,7 +58,7 @@ impl Offers<'_, '_> {
             }
             _ => return diagnosis,
         };
-        // An escape that is left in a line that differs may be one that was not decoded, and would be written.
+        // If a line differs and still contains an escape, the escape may be one that should have been decoded.
         let may_be_escaped = |(row, text): (usize, &Row)| {
             let at = alignment.line(row).and_then(|line| part.position_of_line(line));
             text.text.contains('\\') && !at.is_some_and(|at| part.has_key(at, &line_key(&text.text)))
@@ -188,7 +188,7 @@ fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>)
         let name = item_name(&text.text);
         let is_enclosing = enclosing.contains(row);
         match alignment.line(row).map(|line| part.snapshot.line(line)) {
-            // A typo in a name does not make another block of it.
+            // A typo in a name does not make it a different block.
             Some(file) if is_misspelt_name(&line_key(&text.text), &line_key(&file), part) => true,
             Some(file) if is_enclosing && names_other_block(&text.text, &file) => {
                 !encloses_change(script, row, alignment, part)

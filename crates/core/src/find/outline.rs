@@ -124,8 +124,8 @@ fn is_underline(line: &str) -> bool {
 }
 
 /// Whether the line at a position of the file starts the paragraph that a row of the request is in, a change is in that
-/// paragraph, and another paragraph starts in the same way, or the request starts there too and names something else. Stages of
-/// a Dockerfile, entries of a catalogue and rows of a table are told apart by nothing but such a line.
+/// paragraph, and another paragraph starts in the same way, or the request starts there too and names something else. Such a
+/// line is all that tells apart stages of a Dockerfile, entries of a catalogue or rows of a table.
 pub(super) fn tells_paragraphs_apart(
     script: &Script,
     row: usize,

@@ -1,9 +1,9 @@
 //! Sketches: new code in which a comment such as `// ...existing code...` stands for lines that stay.
 //!
-//! Hosts give a sketch to a second model, which merges it into the file. Without one, most of what a sketch leaves open is a guess: a
-//! line that is not in the sketch may be left out or deleted, a line that is not in the file may be new or a changed one. One
-//! reading is certain. If a part of the sketch has all lines of a place in the file, in order, from one that it starts with to
-//! one that it ends with, then its other lines are new, and that is where they belong:
+//! Hosts give a sketch to a second model, which merges it into the file. Without one, we would mostly have to guess: a line that is
+//! not in the sketch may be left out or deleted, and a line that is not in the file may be new or a changed one. One case is
+//! certain. If a part of the sketch contains all lines of some place in the file, in order, and starts and ends with lines of that
+//! place, then its other lines are new and belong between them:
 //!
 //! ```text
 //! file            sketch                        result
@@ -13,7 +13,7 @@
 //!                     stop()                        stop()
 //! ```
 //!
-//! So a sketch can only add lines. What fits two places, or would change or delete a line, is refused.
+//! So a sketch can only add lines. It is refused if it fits two places, or would change or delete a line.
 
 use super::error::Reason;
 use super::limits::MAX_SKETCH_COMPARISONS;
@@ -32,7 +32,7 @@ pub(super) fn resolve_sketch(
     snapshot: &Snapshot,
 ) -> Result<ResolvedEdit, Reason> {
     let code = sketch.code();
-    // Lines between the parts are written as text, and bytes that are none would be lost.
+    // Lines between the parts are written as text, so bytes that are not valid text would be lost.
     if snapshot.has_invalid_bytes() {
         return Err(Reason::SketchUnclear { line: 1 });
     }
@@ -44,7 +44,7 @@ pub(super) fn resolve_sketch(
     for part in split(code) {
         let place = match part.place_in(&file) {
             Ok(place) => place,
-            // It adds nothing, so it does not matter which of its places is meant.
+            // The part adds nothing, so it does not matter which of its places is meant.
             Err(Reason::SketchUnclear { .. }) if part.is_in(&file) => continue,
             Err(reason) => return Err(reason),
         };
@@ -149,7 +149,7 @@ impl Part<'_> {
         file.lines.windows(self.lines.len()).any(|lines| lines.iter().eq(self.lines.iter()))
     }
 
-    /// The only place in the file whose lines this part has all of.
+    /// The only place in the file all of whose lines are in this part.
     fn place_in(&self, file: &FileLines) -> Result<Place, Reason> {
         let unclear = || Reason::SketchUnclear { line: self.line };
         let mut best: Option<Place> = None;
@@ -172,7 +172,7 @@ impl Part<'_> {
         let best = best.ok_or_else(unclear)?;
         let is_inside_best = |place: &Place| best.first <= place.first && place.last <= best.last;
         let covers_file = best == Place { first: 0, last: file.lines.len() - 1 };
-        // Without a comment, it may be the whole file, and then lines that it does not have would be deleted.
+        // Without a comment, it may be meant as the whole file, and would delete the lines that it does not have.
         let is_whole = self.is_first && self.is_last;
         let has_word = |line: &String| line.chars().any(char::is_alphanumeric);
         let says_something = file.lines[best.first..=best.last].iter().any(has_word);
@@ -185,7 +185,7 @@ impl Part<'_> {
     /// The places that begin with a line of the file.
     fn places_from(&self, first: usize, file: &FileLines) -> Vec<Place> {
         let mut places = Vec::new();
-        // Where the part goes on after the lines of the file that it has up to now.
+        // Where the part continues after the lines of the file found in it so far.
         let mut next = 0;
         let is_anchored = file.lines[first] == self.lines[0];
         for (at, line) in file.lines.iter().enumerate().skip(first) {

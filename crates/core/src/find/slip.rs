@@ -55,8 +55,8 @@ pub(super) fn is_miswritten(request: &str, file: &str, index: &SearchIndex<'_>) 
     !has_known_word(request, file, index) && differs_by(request, file, is_miswritten)
 }
 
-/// Whether a line probably names the same thing as the file's, in spite of a slip: a letter too many or too few inside a word, two
-/// swapped ones, or another case. With another letter it is another name: `load_a`, `load_b`.
+/// Whether a line probably names the same thing as the file's, in spite of a slip: one letter too many or too few inside a word, two
+/// letters swapped, or another case. A different letter makes a different name: `load_a`, `load_b`.
 pub(super) fn is_misspelt_name(request: &str, file: &str, index: &SearchIndex<'_>) -> bool {
     let is_misspelt = |a: &str, b: &str| {
         let keeps_letters = a.len() != b.len() || a.eq_ignore_ascii_case(b) || has_swapped_letters(a, b);

@@ -353,7 +353,7 @@ pub trait Journal: Send + Sync {
 
     /// Records a change for a call that may be cancelled while this waits for others. The call claims the right to write
     /// ([`CancelToken::begin_writing`]) right before the record is written, and cannot be cancelled from then on. `None` if
-    /// it was cancelled before: nothing is recorded.
+    /// it was cancelled before that; then nothing is recorded.
     fn begin_unless_cancelled(
         &self,
         record: &Record,
@@ -444,7 +444,7 @@ pub trait Journal: Send + Sync {
         true
     }
 
-    /// The same for a file that has no other name at which it could be private.
+    /// The same for a file with a single name, so that only this name can make it private.
     fn keeps_text_of_name(&self, path: &FilePath) -> bool {
         self.keeps_text_of(path)
     }

@@ -304,7 +304,7 @@ struct LineEdit {
     new: Range<usize>,
 }
 
-/// The lines that a change removes and adds. If they are too long to show, only their length is known: a change can have
+/// The lines that a change removes and adds. If they are too long to show, only their length is kept, because a change can have
 /// millions of places.
 #[derive(Debug, Default)]
 struct LineEdits {

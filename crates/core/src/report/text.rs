@@ -195,7 +195,7 @@ fn number_lines<'t>(
         }
         let shown = match truncate_bytes(&text, plan.budget) {
             None => text.as_ref().into(),
-            // Who names the last line gets more.
+            // A read that names its last line gets more.
             Some((start, omitted)) if plan.last.is_none() => {
                 format!("{start}[… {omitted} more bytes; a read that ends at line {number} shows more of it]")
                     .into()

@@ -21,7 +21,7 @@ pub struct FileContent {
 #[derive(Clone)]
 pub struct Content(Arc<Hashed<Bytes>>);
 
-/// Content that is not kept in memory by this, but still there while others keep it.
+/// A weak reference to [`Content`]: it does not keep the content in memory, but can be used while something else does.
 #[derive(Clone)]
 pub struct WeakContent(Weak<Hashed<Bytes>>);
 

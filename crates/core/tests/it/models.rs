@@ -4,7 +4,7 @@
 //! demand exact agreement on files and log, and on those parts of an answer that the document prescribes. Where the engine
 //! deliberately differs from a document, the model still says what the document says, and a `Deviation` names the difference.
 //!
-//! `MODEL_SCALE=20 MODEL_SEED=7` makes twenty times as many calls, and others than usual.
+//! `MODEL_SCALE=20 MODEL_SEED=7` makes twenty times as many calls, from another seed.
 
 mod agent_q;
 mod forge;
@@ -28,12 +28,12 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
-/// How many calls to make where `usual` are enough for every day.
+/// How many calls to make: `usual`, times `MODEL_SCALE`.
 pub(crate) fn scaled(usual: usize) -> usize {
     usual * from_environment("MODEL_SCALE").unwrap_or(1) as usize
 }
 
-/// The seed of the calls; `usual` tells the tests apart.
+/// The seed of the calls; `usual` differs between tests.
 pub(crate) fn seed(usual: u64) -> u64 {
     usual + from_environment("MODEL_SEED").unwrap_or(0) * 1_000_000_007
 }

@@ -257,7 +257,7 @@ pub(crate) struct Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Without a chance to write anything.
+        // Killed without a chance to write anything.
         let _ = Command::new("kill").args(["-s", "KILL", &self.emacs]).status();
     }
 }

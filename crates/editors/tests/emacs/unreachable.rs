@@ -198,7 +198,7 @@ fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
     );
 }
 
-/// The file's buffer has the name of a symlink, and the other file's folder says nothing about the Emacs.
+/// The file's buffer is named after a symlink, and nothing about the other file's folder points to this Emacs.
 // Shows: INV-004, 002-every-emacs
 #[test]
 fn an_emacs_that_cannot_be_asked_prevents_the_edit_by_its_auto_save_list() {
@@ -214,7 +214,7 @@ fn an_emacs_that_cannot_be_asked_prevents_the_edit_by_its_auto_save_list() {
     assert!(answer.text.contains(&format!("in {own}")), "{}", answer.text);
     assert!(answer.text.contains("This is known from the auto-save file `#link.txt#`."), "{}", answer.text);
     assert_eq!(rig.file("a.txt"), "one\n");
-    // A file without unsaved changes that it has open, in a folder that says nothing about it.
+    // A file that it has open without unsaved changes, in a folder that does not point to it.
     let answer = rig.edit("b.txt", "one", "two");
     assert!(answer.report.is_success(), "{}", answer.text);
     assert!(

@@ -62,8 +62,9 @@ impl AnswerTime {
 
 /// Reads a filled form. Only an explicit approval counts as one.
 ///
-/// What comes faster than a person can answer decides nothing, whatever it says: hosts without anybody at the screen decline all
-/// forms at once, clients that are programs fill them in, and a form that opens while somebody types takes the key for its own.
+/// An answer that comes faster than a person can give it decides nothing, whatever it says: hosts without anybody at the screen decline
+/// all forms at once, clients that are scripts fill them in, and a form that opens while somebody is typing may take a key that was
+/// meant for something else.
 pub(crate) fn read_form(result: &ElicitResult, time: AnswerTime) -> ApprovalOutcome {
     let reason = read_reason(result);
     let outcome = match (&result.action, decision(result)) {

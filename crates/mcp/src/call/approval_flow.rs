@@ -127,7 +127,7 @@ impl Call {
         }
     }
 
-    /// The answer to a call that still waits after its form was shown, and why if nobody can have read the form.
+    /// The answer to a call that still waits after its form was shown; if nobody can have read the form, the answer says so.
     fn respond_undecided(&self, mut answer: Answer, verdict: &FormVerdict) -> CallToolResponse {
         match verdict.note() {
             Some(note) => {
@@ -363,7 +363,7 @@ impl Call {
             settled = &mut settling => settled,
             () = self.caller.cancelled.cancelled(), if is_approved => {
                 if cancel.cancel() {
-                    // The thread can write nothing any more but that the proposal was withdrawn.
+                    // All that the thread can still write is that the proposal was withdrawn.
                     return Ok(self.respond_with_report(*cancelled_report("the call was cancelled")));
                 }
                 settling.await

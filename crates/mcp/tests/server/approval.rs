@@ -31,7 +31,7 @@ fn settled(project: &TestProject, id: u64) -> Option<ProposalDecision> {
     project.workspace("x").proposal(ProposalId(id)).unwrap().expect("a proposal").decision
 }
 
-/// A server that takes the simulated user, who is fast, for a program.
+/// A server to which the simulated user, who is fast, looks like a program.
 fn unattended(options: Options) -> Options {
     Options { min_answer_time: Options::default().min_answer_time, ..options }
 }
@@ -43,7 +43,7 @@ fn check_pending(answer: &str) {
     assert!(!answer.contains("slipstitch review"), "nothing that an agent could run itself: {answer}");
 }
 
-/// What a client answers that fills in its own form: Codex `exec` and Copilot `-p` decline, an agent with a client of its own approves.
+/// The answers of clients without a person: Codex `exec` and Copilot `-p` decline, an agent with a client of its own approves.
 fn answers_by_program() -> [Value; 4] {
     let chosen = |decision: &str| json!({"action": "accept", "content": {"decision": decision}});
     [json!({"action": "decline"}), approve(), chosen("reject"), chosen("reject and say why")]
@@ -104,7 +104,7 @@ async fn after_a_form_that_nobody_saw_the_call_waits_for_an_open_review() {
     let client = Client::connect(options, TestUser::default(), Era::Handshake).await;
     client.answer_next_form(json!({"action": "decline"}));
     let deciding = async {
-        // The form is gone; the call goes on waiting.
+        // The form is gone; the call keeps waiting.
         tokio::time::sleep(Duration::from_millis(700)).await;
         until_awaited(&project, ProposalId(1)).await;
         assert!(accept_as_ada(&project, ProposalId(1)).is_success());

@@ -1,4 +1,4 @@
-//! How a notebook writes its cells, and new ones in the same layout.
+//! How the cells of a notebook are laid out, and how to write new ones in the same way.
 
 use slipstitch_text::Span;
 
@@ -34,7 +34,7 @@ impl Layout {
         }
     }
 
-    /// The layout of the first cell of a document with these fields; `list` is the start of the one for the cells.
+    /// The layout of the first cell in a document with these fields; `list` is where the field with the cells starts.
     pub(super) fn of_first_cell(text: &[u8], fields: &[Member], list: usize) -> Self {
         match line_indent(text, list) {
             Some(unit) => Self::Lines { outer: unit.repeat(2), inner: unit.repeat(3) },

@@ -44,7 +44,7 @@ enum Expected {
     Applied(Confirmation),
     /// It starts with this text, and nothing is written.
     StartsWith(String),
-    /// A proposal waits for review, which is no error.
+    /// A proposal waits for review, which is not an error.
     Proposed,
     /// It is an error, or says that nothing changed.
     Unchanged,
@@ -133,7 +133,7 @@ fn overlaps_itself(needle: &str, text: &str) -> bool {
     (0..text.len()).filter(starts).count() > count_substring(needle, text)
 }
 
-/// The lines of one side of a mini-diff. Whether a final line break starts another line, the document does not say.
+/// The lines of one side of a mini-diff. The document does not say whether a final line break starts another line.
 fn lines_of(text: &str) -> [Vec<&str>; 2] {
     let all: Vec<&str> = text.split('\n').collect();
     let without_last = all[..all.len() - 1].to_vec();
@@ -147,7 +147,7 @@ fn lines_of(text: &str) -> [Vec<&str>; 2] {
 }
 
 /// Whether the lines of an answer are one side of a mini-diff: the first lines of the text, and if some are left out, how many.
-/// The document's example shows three lines, so as many are never left out.
+/// The document's example shows three lines, so three or fewer are never left out.
 fn is_side_of(shown: &[&str], text: &str) -> bool {
     let is_shown = |lines: &Vec<&str>| {
         let (note, plain) = match shown.split_last() {
@@ -199,7 +199,7 @@ fn affects_more_than_50_lines(old: &str, new: &str) -> Option<bool> {
     let same = |a: &mut dyn Iterator<Item = (&&str, &&str)>| a.take_while(|(a, b)| a == b).count();
     let at_start = same(&mut old.iter().zip(&new));
     let at_end = same(&mut old.iter().rev().zip(new.iter().rev()));
-    // The last part may be no line of its own.
+    // The last part may not count as a line.
     let fewest = old.len().max(new.len()).saturating_sub(at_start + at_end + 1);
     let most = old.len() + new.len();
     if fewest > 50 {

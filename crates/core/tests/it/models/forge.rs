@@ -81,8 +81,8 @@ fn lines_with_endings(text: &str) -> Vec<String> {
     lines.map(|line| line.iter().map(|(_, bytes)| bytes.as_str()).collect()).collect()
 }
 
-/// Whether a file is as the document says, but for lines that the old and the new text share: they keep their line endings in a
-/// mixed file, because the purpose of the tool is to preserve them (decision 38).
+/// Whether a file is as the document says, except for lines that the old and the new text share: in a file with mixed line endings
+/// they keep theirs, because the tool is meant to preserve them (decision 38).
 fn keeps_shared_lines(file: &str, splice: &Splice, found: &str) -> bool {
     let [before, old, after] = split(file, splice);
     let Some(new) = found.strip_prefix(&before).and_then(|rest| rest.strip_suffix(&after)) else {
@@ -168,7 +168,7 @@ fn model(file: Option<&str>, call: &Value, settings: &Forge) -> (&'static str, V
     }
     let start: usize = lines[..first - 1].iter().map(|line| line.len()).sum();
     let end: usize = lines[..last].iter().map(|line| line.len()).sum();
-    // The document says that the exact lines are replaced, so the lines after them stay lines of their own.
+    // The document says that exactly these lines are replaced, so the lines after them stay separate lines.
     let new = canonical(call["new_content"].as_str().unwrap());
     let splice = |new: &str| Splice { from: start, to: end, new: new.to_owned() };
     let splices = match (lines[last - 1].ends_with('\n'), new.strip_suffix('\n')) {

@@ -1,8 +1,8 @@
 //! `NotebookEdit` and `edit_notebook_file` against a model that writes the whole notebook itself.
 //!
-//! The model knows each cell as text before its source, the source, and text after it. That text has numbers, escapes, fields and
-//! spaces that a program which parses and rewrites notebooks would lose. After a call the file must be what the model
-//! writes, to the byte, in each layout that programs give to notebooks.
+//! To the model, a cell is its source and the text before and after it. That text has numbers, escapes, fields and spaces that would be
+//! lost if a program parsed and rewrote the notebook. After a call, the file must be what the model writes, byte for byte, in every
+//! layout that programs give to notebooks.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ struct Model {
     has_ids: bool,
 }
 
-/// What only a file that is not written again keeps.
+/// Text that is lost if a file is parsed and written again.
 const ODD_FIELDS: [&str; 4] = [
     r#""metadata": {"tags":[ "a" ],  "n": 1.50e1, "e": "\u00e9\/"}"#,
     r#""outputs": [{"text": ["1\n", "]}\", {[\\"], "data": {"image/png": "iVBOR\\"}}]"#,

@@ -4,8 +4,8 @@
 //! patches, Restricted mode and `candidate` (fixtures), more than 60k tokens (`crates/cli/tests/it/cli/phoenix.rs`). Of recovery,
 //! only other indentation is definite; what "trim first/last lines if safe" means is shown by fixtures.
 //!
-//! The document does not say which text a clipboard has if a later patch of the same call fills it, or several patches do, nor
-//! how new text is indented at a recovered place without `reindent`. Such calls are only checked for what is definite.
+//! The document does not say which text a clipboard has if a later patch of the same call fills it, or if several patches do. Nor does it
+//! say how new text is indented at a recovered place without `reindent`. For such calls only what is definite is checked.
 
 use std::collections::BTreeMap;
 
@@ -388,7 +388,7 @@ fn agrees_with_the_document() {
                 "session {number}: {call:#}\nfile: {before:?}\nclipboards: {clipboards:?}\nanswer: {}\nafter: {after:?}\nmodel: {expected:?}",
                 answer.text
             );
-            // REQ-PATCH-002: whatever the call is.
+            // REQ-PATCH-002 applies to every call.
             assert!(answer.report.is_success() || after == before, "{context}");
             match expected {
                 Expected::Open => {

@@ -1,8 +1,8 @@
 //! `insert_edit_into_file` against a model that knows which lines are new.
 //!
-//! The model makes a file of lines, many of them equal, and the file that is wanted: the same with new lines. From that it draws
-//! a sketch, which leaves lines out where it says so. Whatever the engine makes of the sketch, it must be the wanted file or nothing. A
-//! sketch that also changes or leaves out a line without saying so must be refused.
+//! The model makes a file of lines, many of them equal, and the wanted file, which has new lines in addition. From that it derives a
+//! sketch in which comments stand for the lines it leaves out. The engine must either produce the wanted file or write nothing. A
+//! sketch that also changes a line, or leaves one out without a comment, must be refused.
 
 use fastrand::Rng;
 use serde_json::json;

@@ -11,7 +11,7 @@ pub(crate) enum Verdict {
     BecomesOneOf(Vec<String>),
     /// It becomes this text, apart from how its added lines are indented.
     BecomesIndented(String),
-    /// This, or nothing is written: the specification does not say which of several places is meant.
+    /// It becomes this, or nothing is written: the specification does not say which of several places is meant.
     OrRefused(Box<Verdict>),
     /// Nothing is written.
     Refused,

@@ -65,7 +65,7 @@ fn a_decision_is_reported_once_even_if_the_file_has_changed_since() {
     rig.files.put(&a(), "two\n");
     assert_eq!(call().code(), "declined");
     assert_eq!(call().code(), "pending_review");
-    // Whoever waited has got the decision; the same call sent after that gets it too.
+    // The call that waited has received the decision; the same call sent after that gets it too.
     let rig = Rig::with("one\n");
     let call = || rig.call("propose_file_edit", json!({"path": "a", "new_content": "1\n"})).report;
     let id = call().proposal.unwrap();
@@ -100,7 +100,7 @@ fn another_session_does_not_get_the_decision() {
     assert_eq!(other.code(), "pending_review");
 }
 
-/// Each of them wants another line, or the same words once more.
+/// Each of these calls asks for another line, or for the same words once more.
 #[test]
 fn a_second_identical_addition_is_another_request() {
     for (tool, arguments, once, twice) in [
@@ -117,7 +117,7 @@ fn a_second_identical_addition_is_another_request() {
         let first = call().proposal.unwrap();
         assert!(rig.engine().accept(first, "ada").is_success());
         assert_eq!(rig.text(), once.as_bytes());
-        // Its caller asks what came of it.
+        // Its caller asks what was decided.
         let told = call();
         assert_eq!((told.status(), told.proposal), (Status::Applied, Some(first)), "{tool}: {told:?}");
         let another = call();

@@ -485,7 +485,7 @@ fn a_stale_hunk_does_not_hold_up_or_let_through_the_others(#[case] line: &str, #
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), after, "{}", answer.text);
 }
 
-/// The newest version that contains the text decides, however often an older one does.
+/// The newest version that contains the text decides, no matter how often an older one contains it.
 #[test]
 fn the_newest_version_with_the_text_decides() {
     let renamed = READER.replace("check(path)", "verify(path)");
@@ -519,7 +519,7 @@ fn all_occurrences_are_replaced_only_where_the_text_is_exact() {
     assert!(is_right, "{}\n{after}", answer.text);
 }
 
-/// A candidate of an older content is not applied.
+/// A candidate listed for older content is not applied.
 #[test]
 fn a_candidate_is_refused_after_the_file_has_changed() {
     let file = "if x:\n    first_call(a)\nif y:\n    first_call(a)\n";

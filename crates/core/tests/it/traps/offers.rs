@@ -163,7 +163,7 @@ fn lines_that_replace_rightly_indented_ones_are_indented_rightly(
 
 const VIEW: &str = "{\n    type Pixel = P;\n\n    fn dimensions(&self) -> (u32, u32) {\n        (self.width, self.height)\n    }\n\n    fn bounds(&self) -> (u32, u32) {\n        self.dimensions()\n    }\n\n    fn get_pixel(&self, x: u32) -> P {\n        if !self.in_bounds(x) {\n            panic(x);\n        }\n    }\n}\n";
 
-/// Two places have the lines of a hunk, and both have a line that it lacks; only one has its first line too.
+/// Two places have the lines of a hunk, and both have a line that the hunk lacks; only one of them also has its first line.
 #[test]
 fn the_place_that_has_more_of_the_lines_can_be_chosen() {
     let file = format!(
@@ -291,7 +291,7 @@ fn an_insertion_above_a_blank_line_and_a_miswritten_one_is_offered() {
     assert_eq!(after, file.replace("import styles from './styles.module.css';\n", added));
 }
 
-/// `mod incoming;` opens no section, so another module in its place does not make another block of what follows.
+/// `mod incoming;` opens no section, so what follows is still the same block if another module is in its place.
 #[test]
 fn a_declaration_above_the_change_names_no_block() {
     let file = "pub use length::DecodedLength;\n\nmod new_incoming;\nmod length;\n\nfn assert_send_sync() {\n    check();\n}\n";
@@ -314,7 +314,7 @@ fn a_body_of_dots_is_a_line_like_any_other() {
     assert_eq!(resend(&rig, &answer, &new), file.replace("decode(size)", "decode(size, 1)"));
 }
 
-/// Behind the odd quotation mark, `\n` may belong to a literal and is not decoded.
+/// After an unpaired quotation mark, `\n` may belong to a literal and is not decoded.
 #[test]
 fn an_escape_that_may_be_left_is_not_offered() {
     let file = "    # The real value is\n    # 64 (for the base message:\n    # '...\\n...Full output (1 line hidden), use '-vv' to show\")'\n    # )\n    # + 1 (for plural)\n";
@@ -329,7 +329,7 @@ fn an_escape_that_may_be_left_is_not_offered() {
     }
 }
 
-/// Another letter makes another name, and one letter more inside it does not.
+/// A different letter makes a different name; an extra letter inside it does not.
 #[test]
 fn a_name_with_another_letter_is_another_block() {
     let file = "Host alpha_one\n    check_value(a)\n    open_connection(a)\n    send_value(a)\n    close_connection(a)\n";

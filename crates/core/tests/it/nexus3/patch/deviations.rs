@@ -1,7 +1,7 @@
 //! Where a fuzzy `patch` deliberately differs from its document, because text could be lost (decision 41).
 //!
-//! The document takes a similar place, whatever differs there. The engine takes only those where every line that the hunk removes is in
-//! the file, apart from whitespace. Removing `timeout = 5000` because the hunk has `timeout = 3000` would lose text that the
+//! The document accepts a similar place no matter what differs there. The engine accepts only places where every line that the hunk
+//! removes is in the file, apart from whitespace. Removing `timeout = 5000` because the hunk has `timeout = 3000` would lose text that the
 //! caller has not seen, however similar the rest is.
 
 use super::model::{Hunk, Mode, Place, Sameness, compare_whitespace, similar_places};
@@ -17,7 +17,7 @@ pub(super) fn place(hunk: &Hunk, file: &[&str], mode: Mode, document: Place) -> 
         })
     };
     let kept = sameness(Sameness::Whitespace);
-    // Whether the whitespace that differs in a removed line separates tokens, the document does not ask.
+    // The document does not ask whether the whitespace that differs in a removed line separates tokens.
     if sameness(Sameness::Tokens).len() > kept.len() {
         return Place::Open;
     }

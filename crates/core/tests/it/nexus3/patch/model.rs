@@ -69,8 +69,8 @@ pub(super) enum Sameness {
     Whitespace,
 }
 
-/// "Allow whitespace differences". Whitespace at the ends of a line, around brackets and commas, and the length of other whitespace
-/// certainly is no more than that.
+/// "Allow whitespace differences". Whitespace at the ends of a line and around brackets and commas, and the length of other whitespace,
+/// certainly count as such.
 pub(super) fn compare_whitespace(a: &str, b: &str) -> Sameness {
     let bare = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     if squeezed(a) == squeezed(b) {
