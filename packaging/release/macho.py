@@ -2,7 +2,7 @@
 
 Usage: macho.py PROGRAM TARGET
 
-macOS kills a program for Apple's processors whose signature does not fit its content. A linker adds one; a tool that changes
+On Apple silicon, macOS kills a program whose signature does not match its content. A linker adds one; a tool that changes
 the file afterwards, such as one that strips it, may break it.
 """
 import hashlib
@@ -31,7 +31,7 @@ def libraries(data):
 
 
 def is_signed(data):
-    """Whether the hashes of its pages are in its signature."""
+    """Whether the signature has the right hash of every page."""
     for command, body in load_commands(data):
         if command != CODE_SIGNATURE:
             continue

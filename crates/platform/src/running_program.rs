@@ -9,7 +9,7 @@ pub struct RunningProgram {
     pub arguments: Vec<String>,
     /// Its working folder, if the system tells.
     pub folder: Option<PathBuf>,
-    /// The home folder in its environment, if the system tells.
+    /// The home folder in its environment, if the system shows it.
     pub home: Option<PathBuf>,
     /// The sockets with a path on which it waits for connections.
     pub sockets: Vec<PathBuf>,

@@ -238,7 +238,7 @@ async function update() {
   observeMore();
 }
 
-// Says something above what is shown.
+// Shows a note above the content.
 function tell(title, text) {
   const note = document.createElement("div");
   note.className = "note";
@@ -256,7 +256,7 @@ function listen() {
   events.onerror = () => {
     const note = select("#connection");
     note.hidden = false;
-    // A server that was started again does not know this page.
+    // A restarted server does not know this page.
     if (events.readyState === EventSource.CLOSED) note.textContent = "Connection lost. Open the address that was printed last.";
   };
 }

@@ -1,8 +1,8 @@
 //! Who may use the page.
 //!
-//! The page can change files, so a request must show that it comes from the person who started the server. The address that is
-//! printed has a token that works once; the browser sends it back and gets a cookie for it that other sites cannot use (`SameSite=Strict`), and a second
-//! secret. Cookies have no port: another server on this machine that the person visits gets the cookie too. So a request that changes
+//! The page can change files, so a request must show that it comes from the person who started the server. The printed
+//! address has a token that works once; the browser sends it back in exchange for a cookie that other sites cannot use
+//! (`SameSite=Strict`) and a second secret. Cookies have no port: another server on this machine that the person visits gets the cookie too. So a request that changes
 //! something also has to send the second secret, which the browser keeps for this port alone (`token.rs`). The `Host` must be the
 //! address that the server listens on, so that a name which leads to the loopback interface does not work, and a request that changes
 //! something must come from the page itself.

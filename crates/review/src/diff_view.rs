@@ -24,8 +24,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// What to show of one of the row's lines. If the lines differ in whitespace alone, that is made visible. Of a very long line,
-    /// only the ends of what both sides have are shown, so that the change can be found.
+    /// The parts of one of the row's lines to show. If the lines differ only in whitespace, the whitespace is made visible. If a very
+    /// long line has long parts in common with the other side, only their ends are shown, so that the change can be found.
     pub(crate) fn shown_parts<'a>(&self, line: &'a Line) -> Vec<(String, &'a Part)> {
         let only_blanks = self.is_changed && self.differs_in_blanks();
         let can_be_cut = text_len(line) > MAX_MARKED && (!self.is_changed || self.is_compared());
@@ -49,7 +49,7 @@ impl Row {
         shown
     }
 
-    /// Whether the two lines were compared, so that what is not marked is in both.
+    /// Whether the two lines were compared, so that unmarked parts are in both.
     fn is_compared(&self) -> bool {
         let has_marks = |line: &Option<Line>| {
             line.as_ref().is_some_and(|line| line.parts.iter().any(|part| part.is_changed))
@@ -57,7 +57,7 @@ impl Row {
         self.old.is_some() && self.new.is_some() && (has_marks(&self.old) || has_marks(&self.new))
     }
 
-    /// What nobody would see of the end of one of the row's lines.
+    /// A note about the end of one of the row's lines that would otherwise be invisible.
     pub(crate) fn end_note(&self, line: &Line) -> Option<&'static str> {
         let ends_differ = match (&self.old, &self.new) {
             (Some(old), Some(new)) => self.is_changed && old.end != new.end,
@@ -104,7 +104,7 @@ pub(crate) struct Line {
     end: LineEnd,
 }
 
-/// The look of a part that was cut.
+/// How a shortened part looks.
 static PLAIN: Part = Part { text: String::new(), is_changed: false, class: None };
 
 fn text_len(line: &Line) -> usize {
@@ -154,7 +154,7 @@ impl HunkView {
                         body.push(DiffLine { sign, text, end });
                     }
                     None => body.push(DiffLine { sign: ' ', text: "", end: LineEnd::Lf }),
-                    // The diff is not whole; `summary::unseen_note` says so.
+                    // The diff is incomplete; `summary::unseen_note` says so.
                     Some(_) => {}
                 }
             }
@@ -279,7 +279,7 @@ pub(crate) fn file_notes(diff: &str) -> Vec<String> {
         .collect()
 }
 
-/// A name as a diff's header has it, without the quotes that say nothing.
+/// A name from a diff's header, without unnecessary quotes.
 fn unquoted(name: &str) -> &str {
     let inner = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
     inner.filter(|inner| !inner.contains('\\')).unwrap_or(name)
@@ -431,7 +431,7 @@ mod tests {
             .map(|part| part.text.as_str())
             .collect();
         assert_eq!(marked, ["brand new"]);
-        // What only one side has is shown whole.
+        // A line that only one side has is shown in full.
         assert_eq!(shown(removed, &removed.old), before);
         // Words are marked whole, and an insertion marks nothing in the old line.
         for (old, new) in [("2", "22"), ("", ", 3")] {

@@ -5,14 +5,14 @@ use similar::{ChangeTag, TextDiff};
 use crate::highlight::Highlighter;
 use crate::line_part::Part;
 
-/// Lines longer than this are very long: not their words are compared, but what is between the ends that both have.
+/// Lines longer than this are not compared word by word: everything between their common start and end is marked.
 pub(crate) const MAX_MARKED: usize = 2_000;
 
-/// Two lines are put side by side, and their words compared, if they have this much in common; otherwise everything would be
-/// marked.
+/// Two lines are put side by side, and their words compared, only if they have this much in common. Otherwise nearly everything would
+/// be marked.
 const MIN_SIMILARITY: f32 = 0.5;
 
-/// How many characters a word has at most, for its ends to be looked for.
+/// The longest word, in characters, whose ends are searched for.
 const MAX_WORD: usize = 40;
 
 /// How many lines a block may have for its lines to be compared with each other.
@@ -128,7 +128,7 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
     Some((split_parts(old, &removed), split_parts(new, &added)))
 }
 
-/// Adds a range, to the last one if it continues that.
+/// Adds a range, or extends the last one if the new one starts where it ends.
 fn extend_ranges(ranges: &mut Vec<std::ops::Range<usize>>, next: std::ops::Range<usize>) {
     match ranges.last_mut() {
         Some(last) if last.end == next.start => last.end = next.end,
@@ -160,7 +160,7 @@ fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> 
     split
 }
 
-/// Which removed and added lines resemble each other, in order. Large blocks are paired line by line.
+/// Pairs removed and added lines that resemble each other, in order. Large blocks are paired line by line.
 pub(crate) fn pair_lines(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     if old.len().max(new.len()) > MAX_PAIRED {
         return (0..old.len().min(new.len())).map(|line| (line, line)).collect();

@@ -13,7 +13,7 @@ const DAYS: i64 = 14;
 /// The outcomes that the chart over time tells apart.
 pub(crate) const OUTCOMES: [&str; 4] = ["applied", "recovered", "refused", "invalid or failed"];
 
-/// What the charts are limited to. Each bar leads to its own calls.
+/// Limits what the charts count. Each bar links to the calls behind it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CallsShown {
@@ -22,7 +22,7 @@ pub(crate) struct CallsShown {
     /// A difference that was recovered from.
     difference: String,
     agent: String,
-    /// Of callers that gave no name.
+    /// For callers that gave no name.
     session: String,
     dialect: String,
     /// A day, such as `2026-01-31`.
@@ -58,7 +58,7 @@ impl CallsShown {
         CallSelection { filter, cause: set(&self.cause), recovered_from: set(&self.difference) }
     }
 
-    /// Who made the calls, at any time.
+    /// The filter for the caller, without a time.
     fn caller(&self) -> CallFilter {
         let set = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         CallFilter {
@@ -154,7 +154,7 @@ impl Statistics {
     }
 }
 
-/// The calls of each of the last days. The journal counts calls since a time, so each day is a difference.
+/// The calls of each of the last days. The journal counts calls since a given time, so each day is a difference of two counts.
 fn count_days(workspace: &Workspace, shown: &CallsShown) -> Vec<Day> {
     let today = jiff::Zoned::now().start_of_day().ok();
     let since = |days: i64| -> Option<(jiff::Zoned, [u64; 4])> {

@@ -77,8 +77,8 @@ pub(crate) fn undo_note(proposal: &Proposal) -> Option<&'static str> {
     }
 }
 
-/// What to know about a proposal whose diff is too long to be kept whole: nobody should accept what they cannot see without
-/// knowing it.
+/// The note on a proposal whose diff is too long to be kept in full: people should know if they accept something that they cannot
+/// see.
 pub(crate) fn unseen_note(proposal: &Proposal) -> Option<&'static str> {
     (!is_whole_diff(&proposal.diff)).then_some(
         "The diff is too long, so the end of it is left out. Whoever accepts the proposal accepts that part unseen.",

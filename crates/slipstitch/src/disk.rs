@@ -199,8 +199,8 @@ impl DiskWorkspace {
         self.cleanup.sweep(&self.roots, &self.backups.path)
     }
 
-    /// Sets a token that is cancelled when the process is to end. It stops the recovery of an interrupted change, also in the
-    /// middle of a file; the next start goes on with it. And from then on, nothing waits for locks of other processes.
+    /// Sets a token that is cancelled when the process is to end. It stops the recovery of an interrupted change, even in
+    /// the middle of a file; the next start continues it. From then on, nothing waits for locks of other processes.
     pub fn with_interrupt(mut self, interrupt: Option<CancelToken>) -> Self {
         self.locks.set_interrupt(interrupt.clone());
         self.interrupt = interrupt;

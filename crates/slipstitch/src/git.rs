@@ -157,7 +157,7 @@ impl Repository {
         is_repository.then(|| Self { work_tree: work_tree.to_owned(), own, common })
     }
 
-    /// The repository in the folder `own`, wherever its work tree is.
+    /// The repository in the folder `own`, no matter where its work tree is.
     pub(crate) fn with_folders(work_tree: PathBuf, own: PathBuf, common: Option<PathBuf>) -> Self {
         let common = common.or_else(|| Some(own.join(read_pointer(&own.join("commondir"))?)));
         let common = common.unwrap_or_else(|| own.clone());

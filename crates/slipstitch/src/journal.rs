@@ -226,8 +226,8 @@ impl SqliteJournal {
         self.transact_for(None, action, behavior, work)
     }
 
-    /// Runs `work` in a transaction, if the call is not cancelled before it can start: other processes are waited for only
-    /// until then. From then on, the call cannot be cancelled.
+    /// Runs `work` in a transaction, unless the call is cancelled while it still waits for other processes. Once the
+    /// transaction has started, the call cannot be cancelled.
     fn transact_unless_cancelled<T>(
         &self,
         action: &'static str,
@@ -248,7 +248,7 @@ impl SqliteJournal {
         }
     }
 
-    /// Runs `work` in a transaction. If it is on behalf of a call, waits for other processes end when that is cancelled.
+    /// Runs `work` in a transaction. If it is on behalf of a call, cancelling the call ends the wait for other processes.
     fn transact_for<T>(
         &self,
         call: Option<&CancelToken>,
@@ -261,7 +261,7 @@ impl SqliteJournal {
         let mut attempts = 0;
         loop {
             match self.try_transact(call, behavior, &mut work) {
-                // Others can use the connection until the next attempt, for what needs no lock.
+                // Until the next attempt, others can use the connection for work that needs no lock.
                 Err(DbError::Sqlite(busy))
                     if work.is_some()
                         && schema::is_busy(&busy)
@@ -274,7 +274,7 @@ impl SqliteJournal {
         }
     }
 
-    /// Runs `work` in a transaction if that can begin at once; otherwise `work` is left.
+    /// Runs `work` in a transaction if that can begin at once. Otherwise `work` stays where it is, for another attempt.
     fn try_transact<T>(
         &self,
         call: Option<&CancelToken>,
@@ -291,7 +291,7 @@ impl SqliteJournal {
             transaction.commit()?;
             Ok(result)
         };
-        // Only while this call has the connection: the waits of other calls are not its own.
+        // Only while this call has the connection: it must not end the waits of other calls.
         match call {
             Some(call) => self.patience.for_call(call, run),
             None => run(),

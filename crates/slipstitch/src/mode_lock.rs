@@ -48,8 +48,7 @@ impl ModeLock {
         self.lock_with(File::try_lock, None)
     }
 
-    /// Waits for the lock. It is tried again and again, because a thread that the system lets wait for it could not be
-    /// stopped.
+    /// Waits for the lock by polling, because a thread that waits inside the system could not be stopped.
     fn lock_with(
         &self,
         try_lock: fn(&File) -> Result<(), TryLockError>,

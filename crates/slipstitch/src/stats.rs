@@ -247,7 +247,7 @@ pub struct CallFilter {
     pub until: Option<i64>,
 }
 
-/// One recorded call, for people who look behind the counts.
+/// One recorded call, for people who want to see what is behind the counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedCall {
     /// When it was made, in milliseconds since 1970.
@@ -389,7 +389,7 @@ impl ListedCall {
 }
 
 impl CallSelection {
-    /// Whether a call is listed that the filter selects.
+    /// Whether a call that the filter selects is listed.
     pub(crate) fn selects(&self, call: &ListedCall) -> bool {
         let is = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         is(&self.cause, &call.cause) && is(&self.recovered_from, &call.recovered_from)

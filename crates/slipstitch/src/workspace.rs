@@ -149,8 +149,8 @@ impl<'a> From<&'a str> for Source<'a> {
 }
 
 impl Builder {
-    /// A token that is cancelled when the process is to end. It stops the recovery of interrupted changes, with which the next
-    /// start goes on, and from then on nothing waits for locks of other processes.
+    /// A token that is cancelled when the process is to end. It stops the recovery of interrupted changes, which the next
+    /// start continues. From then on, nothing waits for locks of other processes.
     pub fn interrupt(mut self, interrupt: CancelToken) -> Self {
         self.interrupt = Some(interrupt);
         self
@@ -407,7 +407,7 @@ impl Workspace {
         FilePath::parse(text, self.files.root_names(), Absolute::InsideRoot)
     }
 
-    /// The existing file that someone who names `path`, which does not exist, most likely means.
+    /// The existing file that is most likely meant by `path`, which does not exist.
     pub fn closest_path(&self, path: &FilePath) -> Option<FilePath> {
         self.engine().closest_path(path)
     }

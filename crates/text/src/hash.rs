@@ -79,7 +79,7 @@ impl ContentHash {
 
 /// Hashes content that comes in many short pieces.
 ///
-/// BLAKE3 hashes a long block several chunks at a time, and short pieces one chunk after the other, so short pieces are
+/// BLAKE3 hashes a long block several chunks at a time, but short pieces one chunk after the other. So short pieces are
 /// collected first.
 #[derive(Debug)]
 pub(crate) struct PieceHasher {
@@ -109,7 +109,7 @@ impl PieceHasher {
             self.hasher.update(&self.block);
             self.block.clear();
         }
-        // What is long enough is hashed where it is.
+        // A long piece is hashed in place.
         let (blocks, rest) = piece.split_at(piece.len() - piece.len() % self.block_len);
         self.hasher.update(blocks);
         self.block.extend_from_slice(rest);

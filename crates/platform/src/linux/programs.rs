@@ -24,7 +24,7 @@ pub fn running_programs(user: u32, is_wanted: fn(&str) -> bool) -> Vec<RunningPr
     let mut entries = RawDir::new(&processes, &mut buffer);
     while let Some(Ok(entry)) = entries.next() {
         let Some(pid) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) else { continue };
-        // Most processes are others, so a question for each should cost little.
+        // Most processes are other programs, so checking one should be cheap.
         if !may_be_wanted(&processes, pid, is_wanted) {
             continue;
         }
@@ -44,10 +44,10 @@ const MAX_PATH: usize = 4096;
 /// How much of the list of processes is read at once.
 const LIST_BYTES: usize = 8192;
 
-/// Programs that run other programs, whose own name therefore says nothing.
+/// Programs that run other programs, so that their own name says nothing.
 const RUNNERS: &[&str] = &["ld", "qemu", "rosetta"];
 
-/// Whether the name of a process may be wanted, as far as its executable says: one call, where its name takes three.
+/// Whether a process may have a wanted name, judging by its executable. That takes one system call; looking up its name takes three.
 fn may_be_wanted(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -> bool {
     let mut target = [const { MaybeUninit::uninit() }; MAX_PATH];
     let read = in_process(pid, "exe", |path| rustix::fs::readlinkat_raw(processes, path, &mut target));
@@ -60,7 +60,7 @@ fn may_be_wanted(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -> 
         }
         // A thread of the kernel, or a process that has ended.
         Err(Errno::NOENT) => false,
-        // Of another user, mostly.
+        // Mostly the processes of other users.
         Err(_) => true,
     }
 }
@@ -77,7 +77,7 @@ fn has_wanted_name(processes: &OwnedFd, pid: i32, is_wanted: fn(&str) -> bool) -
     std::str::from_utf8(&name[..read]).is_ok_and(|name| is_wanted(name.trim_end()))
 }
 
-/// Calls the system with the path of a process's file. Without an allocation, because there may be hundreds of processes.
+/// Makes a system call with the path of a process's file. Does not allocate, because there may be hundreds of processes.
 fn in_process<T>(pid: i32, name: &str, call: impl FnOnce(&[u8]) -> Result<T, Errno>) -> Result<T, Errno> {
     let mut path = [0; 32];
     let mut rest = &mut path[..];

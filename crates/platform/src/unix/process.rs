@@ -80,7 +80,7 @@ fn name_in(accounts: &str, user: u32) -> Option<String> {
     account_in(accounts, user)?.split(':').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// The home folder is the last field but one, however many there are before it.
+/// The home folder is the second to last field, no matter how many come before it.
 fn home_in(accounts: &str, user: u32) -> Option<PathBuf> {
     let home = account_in(accounts, user)?.rsplit(':').nth(1).filter(|home| home.starts_with('/'))?;
     Some(PathBuf::from(home))

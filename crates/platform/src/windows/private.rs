@@ -96,7 +96,7 @@ pub fn config_folder() -> Option<PathBuf> {
     Some(Windows::new().ok()?.config_dir())
 }
 
-/// The folder for settings of the account. The system is not asked past the environment here.
+/// The folder for settings of the account. On Windows, this is what the environment says.
 pub fn account_config_folder() -> Option<PathBuf> {
     config_folder()
 }

@@ -33,7 +33,7 @@ pub(crate) fn history_page(
         until,
         session: named(&filters.session),
         agent: named(&filters.agent),
-        // What the journal cannot select is looked for among more changes than are listed.
+        // Some filters are not available in the journal, so more changes are searched than listed.
         limit: Some(if filters.q.is_empty() && filters.file.is_empty() { MAX_LISTED } else { MAX_SEARCHED }),
         ..Filter::default()
     };

@@ -106,7 +106,7 @@ fn days_chart(statistics: &Statistics) -> Markup {
     }
 }
 
-/// A chart of horizontal bars, which is a table for those who cannot see it.
+/// A chart of horizontal bars, which is a table for screen readers.
 fn chart(title: &str, bars: &[Bar]) -> Markup {
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1);
     html! {
@@ -150,7 +150,7 @@ fn calls_table(workspace: &Workspace, shown: &CallsShown) -> Markup {
     }
 }
 
-/// What is kept about a refused edit; only of the last ones.
+/// What is kept about a refused edit; only the last ones have it.
 fn failure_of<'a>(call: &ListedCall, failures: &'a [FailedEdit]) -> Option<&'a FailedEdit> {
     let key = |at: i64, session: &str, tool: &str| (at, session.to_owned(), tool.to_owned());
     let wanted = key(call.at, &call.session, &call.tool);

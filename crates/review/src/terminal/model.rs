@@ -103,7 +103,7 @@ pub(super) struct Model<'a> {
     pub(super) history: Vec<Summary>,
     pub(super) history_at: usize,
     pub(super) change: Option<OpenChange>,
-    /// Counted when they are looked at: that reads the records of all calls.
+    /// Counted only when they are shown, because that reads the records of all calls.
     pub(super) statistics: Option<Statistics>,
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,

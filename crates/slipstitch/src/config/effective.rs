@@ -116,7 +116,7 @@ impl Config {
         Ok(search.ignored)
     }
 
-    /// The settings in effect with every key that can be relaxed, also if it has its usual value.
+    /// The settings in effect, including every key that can be relaxed, even if it has its default value.
     fn to_full_table(&self) -> Table {
         let mut table = self.to_table();
         let protected = &self.policy.protected;
@@ -139,7 +139,7 @@ impl Config {
 /// Keys whose values are added to those of the user, so they always have an effect.
 const ADDING_KEYS: &[&str] = &["journal.private", "rules"];
 
-/// A comparison of what a file says with what is in effect.
+/// Compares what a file says with what is in effect.
 struct Search<'a> {
     text: &'a str,
     file: &'a str,

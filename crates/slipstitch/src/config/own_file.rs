@@ -3,11 +3,11 @@
 //! A process chooses its settings file: by `--config`, and by the variables that say where settings are. An agent with a shell could
 //! write a file that lets everything pass, name it, and accept its own proposals in the user's journal. So the first process that
 //! uses a state folder records where the user's settings file is. From then on, another file may ask for more approval than that
-//! one, but not for less. Somebody at a terminal may use another file, unless there is a review passphrase: whoever does not know
-//! it could relax what it protects. Only [`trust`] changes the record.
+//! one, but not for less. Somebody at a terminal may use another file, unless there is a review passphrase: otherwise people who do
+//! not know it could relax what it protects. Only [`trust`] changes the record.
 //!
-//! A state folder with a journal and no record is older than the record, or somebody removed it. The variables of the process that
-//! happens to come first say nothing about the user then, so the folder of the account counts.
+//! If a state folder has a journal but no record, it was made by an older version, or somebody removed the record. Then the
+//! environment of the first process to come along says nothing about the user, so the account's own folder counts.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -27,9 +27,9 @@ pub enum Relaxing {
     /// Only the one that the state folder has recorded as the user's.
     #[default]
     ByOwnFile,
-    /// Any, since somebody is at a terminal, but only the user's own if there is a review passphrase.
+    /// Any file, because somebody is at a terminal; but only the user's own if there is a review passphrase.
     AtTerminal,
-    /// Any: the program chose it.
+    /// Any file, because the program chose it.
     ByAny,
 }
 
@@ -59,7 +59,7 @@ impl Config {
         if relaxing == Relaxing::ByAny || given == own {
             return Ok(());
         }
-        // A file that is not there relaxes nothing. One that cannot be read may forbid something.
+        // A missing file relaxes nothing. An unreadable one may forbid something.
         let own = own.filter(|path| path.exists()).map(|path| Self::load(Some(&path))).transpose()?;
         let own = own.unwrap_or_default();
         let needs_passphrase = own.review.passphrase || passphrase::is_set(state_dir);
@@ -90,7 +90,7 @@ impl Config {
         self.review.unattended &= own.review.unattended;
         self.review.passphrase |= own.review.passphrase;
         self.review.forms &= own.review.forms;
-        // Who may not relax anything may not make the journal forget it either.
+        // A file that may not relax anything may not make the journal forget anything either.
         self.retention = self.retention.clone().or_longer(&own.retention);
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
         if let Some(Ok(ignored)) = text.map(|text| self.find_ignored(&text, &name)) {
@@ -100,7 +100,7 @@ impl Config {
     }
 }
 
-/// The user's settings file. What is not recorded yet is recorded, if it is known.
+/// The user's settings file. If none is recorded yet but it is known, it is recorded.
 fn find_own_file(state_dir: &Path, usual: Option<PathBuf>, relaxing: Relaxing) -> Option<PathBuf> {
     if let Some(recorded) = read_record(state_dir) {
         return Some(recorded);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(ignored, ["protected.rule", "review.forms", "review.unattended", "undo.others"]);
         let message = config.ignored[0].to_string();
         assert!(message.contains("given.toml") && message.contains("your usual settings file"), "{message}");
-        // Somebody at a terminal may choose another file for once; the record stays.
+        // Somebody at a terminal may choose another file for one command; the record stays.
         for relaxing in [Relaxing::AtTerminal, Relaxing::ByAny] {
             let chosen = folder.load(&given, relaxing);
             assert!(chosen.review.unattended && chosen.ignored.is_empty(), "{relaxing:?}");
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!((retention.max_bytes, retention.max_age_days), (2_000_000, None), "it may keep more");
     }
 
-    /// Whoever comes first could name a file of its own.
+    /// The first process to come along could name a file of its own.
     #[test]
     fn a_journal_without_a_record_belongs_to_the_account() {
         let usual = || Some(PathBuf::from("/elsewhere/slipstitch/config.toml"));

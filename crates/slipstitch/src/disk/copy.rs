@@ -1,7 +1,7 @@
 //! Writes new content from old in one pass, or lets the kernel copy where a file system shares blocks.
 //!
-//! Whoever reads a file again mostly knows what it should contain. Then the bytes are compared with that instead of being
-//! hashed, which is several times faster and at least as strict.
+//! When a file is read again, it is usually known what it should contain. Then the bytes are compared with that instead of
+//! being hashed, which is several times faster and at least as strict.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -131,7 +131,7 @@ enum Progress<'a> {
     Hashed(blake3::Hasher),
 }
 
-/// Reads whole blocks, however short the spans are that are asked for, and hashes or compares each once.
+/// Reads whole blocks, however short the requested spans are, and hashes or compares each block once.
 struct HashingReader<'a, R> {
     path: &'a FilePath,
     from: R,
@@ -207,7 +207,7 @@ impl<'a, R: Read> HashingReader<'a, R> {
     fn note(&mut self, got: usize) {
         let (start, end) = (self.len, self.len + got);
         self.len = end;
-        // A short read that reaches the expected end has seen the end: there is no need to ask for what comes after it.
+        // A short read that reaches the expected end has seen the end, so another read is unnecessary.
         self.is_at_end = got < self.block.len() && end as u64 == self.expected_len;
         let read = &self.block[..got];
         match &mut self.progress {

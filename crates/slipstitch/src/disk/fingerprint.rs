@@ -96,7 +96,7 @@ impl Fingerprint {
         Self { hash, content: None, identity, ctime: metadata.changed, are_timestamps_reliable }
     }
 
-    /// With the content that has the hash, so that it can be compared with that.
+    /// Adds the content that has the hash, so that a file can be compared with it.
     pub(super) fn with_content(mut self, content: Option<Content>) -> Self {
         self.content = content;
         self
@@ -167,7 +167,7 @@ impl Fingerprint {
                 None => return Displaced::OtherFile,
             }
         }
-        // It is read in any case, so what is open tells which file it is.
+        // It is read in any case, so the open file shows which file it is.
         let (file, metadata) = match location.open() {
             Ok(Some((file, metadata))) if metadata.is_file() => (file, metadata),
             Err(error) if !problem::is_no_file(&error) => return Displaced::Modified(None),

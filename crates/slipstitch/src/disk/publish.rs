@@ -63,7 +63,7 @@ impl Staged for DiskStaged<'_> {
             outcome.and_then(|()| self.sync_folders()).and_then(|()| self.emptied_folders.remove(self.fsync));
         if let Err(error) = outcome {
             let error = self.roll_back(published).unwrap_or(match error {
-                // The steps before were visible. Whoever changed this file may have read them, and a repeated edit could be
+                // The earlier steps were visible. Whoever changed this file may have read them, and a repeated edit could be
                 // applied twice. Without the file, it cannot be repeated.
                 WorkspaceError::Conflict { path, found: Some(_) } if published > 0 => {
                     WorkspaceError::SavedMeanwhile { path, kept: Vec::new() }
@@ -210,7 +210,7 @@ impl Step {
         let Self { path, action, location, kind, .. } = self;
         let failed = |error: io::Error| io_error(path, action, error);
         let conflict = |found| WorkspaceError::Conflict { path: path.clone(), found };
-        // What is replaced is looked at right before, and so is whether it is a file.
+        // A file to be replaced is checked right before the exchange, including that it is a regular file.
         if matches!(kind, StepKind::Remove { .. } | StepKind::InPlace { .. })
             && !is_regular_file(location).map_err(failed)?
         {

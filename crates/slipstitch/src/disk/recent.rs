@@ -1,7 +1,7 @@
 //! The contents that files had when they were last read or written.
 //!
-//! A file that is read again mostly has the same content. Comparing it takes a fraction of the time of hashing it, and
-//! unlike a time stamp it proves that nothing has changed. An edit reads a file three times: for the snapshot, under the
+//! A file that is read again usually has the same content. Comparing takes a fraction of the time of hashing, and unlike a
+//! time stamp it proves that nothing has changed. An edit reads a file three times: for the snapshot, under the
 //! lock, and when the old file was displaced.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,7 +18,7 @@ const MAX_KEPT_BYTES: usize = 4 << 20;
 /// How many contents are kept in memory when nothing else needs them.
 const MAX_KEPT: usize = 16;
 
-/// How many paths are known at least before those are dropped whose content is no longer in memory.
+/// How many paths must be known before those whose content is no longer in memory are dropped.
 const MIN_SWEEP: usize = 256;
 
 /// Large enough for few system calls, and small enough for the processor's cache.
@@ -161,7 +161,7 @@ mod tests {
             let mut other = text.clone();
             other[at] = b'x';
             for changed in [&other[..], &text[..at], &[&text[..], b"more"].concat()] {
-                // The length is what a look at the file said, which may be outdated.
+                // The length comes from an earlier `stat`, so it may be outdated.
                 for len in [text.len(), changed.len()] {
                     recent.insert(&path("a"), &first);
                     assert_eq!(*recent.read(&path("a"), changed, len).unwrap(), *changed, "{at}");

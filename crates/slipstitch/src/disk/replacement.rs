@@ -114,7 +114,7 @@ impl Replacement<'_> {
             let reason = format!("{what} is saved next to it as `{name}`: {error}");
             return refused(self.path, self.action, reason);
         }
-        // The name was free for a moment, and another program saved to it then. It may have read the new version before.
+        // Another program saved to the name while it was free for a moment. It may have read the new version before that.
         let mut kept = vec![name];
         match hash_at(self.path, self.spare.location()) == Some(self.after) {
             true => self.spare.discard(),

@@ -218,7 +218,7 @@ impl StepBuilder<'_, '_> {
             && splices.new_len() <= RecentContents::MAX_LEN
         {
             self.check_content(hash, source)?;
-            // Remembered, so that the next edit recognises what this one leaves.
+            // Remembered so that the next edit recognises the content that this one leaves.
             let new = Content::with_hash(splices.apply(content), after);
             file.write_all(&new).map_err(|error| io_error(path, "write", error))?;
             self.disk.recent.insert(self.change.path_after().unwrap_or(path), &new);

@@ -149,7 +149,7 @@ impl TempFile {
         matches!(self.state, TempState::Kept)
     }
 
-    /// Stops keeping the file: it turned out that nobody needs it.
+    /// No longer keeps the file, because it turned out that nobody needs it.
     pub(super) fn discard(&mut self) {
         self.state = TempState::Named;
     }

@@ -91,7 +91,7 @@ impl Aids {
     }
 
     fn write_all(&self, journal: &SqliteJournal, transaction: &Connection) -> Result<(), DbError> {
-        // Another process may have been told to forget what was queued here before.
+        // Another process may have been told to forget something that was queued here earlier.
         let is_forgotten = journal.is_forgotten(self.since);
         for (path, (id, text)) in &self.last_texts {
             let text = if is_forgotten { &LastText::Unknown } else { text };

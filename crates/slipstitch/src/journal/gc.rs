@@ -42,7 +42,7 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// What keeps as much and as long as either of the two.
+    /// The limits that keep at least as much, and as long, as either of the two.
     pub(crate) fn or_longer(self, other: &Self) -> Self {
         Self {
             max_bytes: self.max_bytes.max(other.max_bytes),

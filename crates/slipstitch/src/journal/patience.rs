@@ -1,7 +1,7 @@
 //! How long a connection waits while another process has locked the database.
 //!
-//! SQLite asks between two attempts whether to go on. A wait ends early if the call that it is for is cancelled, or if the
-//! process is to end: neither has to take as long as the other process holds its lock.
+//! SQLite asks between two attempts whether to go on. A wait ends early if its call is cancelled or the process is to
+//! end, so that neither takes as long as the other process holds its lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -21,7 +21,7 @@ const PAUSES: [Duration; 5] = [
     Duration::from_millis(20),
 ];
 
-/// The patience of one connection. Clones are the same.
+/// The patience of one connection. Clones share their state.
 #[derive(Debug, Clone)]
 pub(super) struct Patience(Arc<Mutex<Limits>>);
 
@@ -36,7 +36,7 @@ struct Limits {
 }
 
 impl Patience {
-    /// Makes the connection wait for other processes, instead of what it did before.
+    /// Makes the connection wait for other processes, in place of its previous busy handler.
     pub(super) fn install(connection: &mut Connection) -> rusqlite::Result<Self> {
         let limits = Limits { max_wait: BUSY_TIMEOUT, call: None, interrupt: None, deadline: Instant::now() };
         let patience = Self(Arc::new(Mutex::new(limits)));
@@ -69,7 +69,7 @@ impl Patience {
         work()
     }
 
-    /// Restores what applies now when the result is dropped, even by a panic.
+    /// Restores the current limits when the result is dropped, even by a panic.
     fn restore_later(&self) -> Restore<'_> {
         let limits = self.limits();
         Restore { patience: self, max_wait: limits.max_wait, call: limits.call.clone() }
@@ -80,7 +80,7 @@ impl Patience {
         Instant::now() + self.limits().max_wait
     }
 
-    /// Waits before the next attempt, after this many in vain. Returns false to give up.
+    /// Waits before the next attempt, after this many failed ones. Returns false to give up.
     fn wait(&self, attempts: i32) -> bool {
         let (call, deadline) = {
             let mut limits = self.limits();

@@ -10,7 +10,7 @@ use super::checksum;
 /// The schema version, stored as `user_version`.
 const VERSION: i64 = 3;
 
-/// The only older version that is upgraded: its calls have neither a model nor paths. Others have to be moved away.
+/// The only older version that is upgraded; its calls have neither a model nor paths. Journals of other versions have to be moved away.
 const UPGRADED_VERSION: i64 = 2;
 
 /// Alternatives in checks are written with `OR`: for `IN`, SQLite would build a temporary table on every insert.
@@ -282,12 +282,12 @@ fn create_tables(connection: &mut Connection) -> Result<(), SchemaError> {
     Ok(transaction.commit()?)
 }
 
-/// Adds what version 3 has in addition.
+/// Adds what is new in version 3.
 fn upgrade(connection: &mut Connection) -> Result<(), SchemaError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Checked again: another process may have upgraded it meanwhile.
     if check_version(&transaction)? == Tables::Older {
-        // The table is made anew: `doctor` compares its definition with the one above.
+        // The table is recreated, because `doctor` compares its definition with the one above.
         let table = SCHEMA.find("CREATE TABLE calls").map_or("", |at| &SCHEMA[at..]);
         let columns = "id, root, at, session, agent, dialect, tool, variant, status, code, cause, rung, classes, \
                        proposal, sum";

@@ -55,8 +55,8 @@ impl Workspace {
         self.config.review.passphrase || passphrase::is_set(&self.folder)
     }
 
-    /// Whether agent hosts may ask for decisions in forms of their own. A host reads what is typed into its forms, so not with a
-    /// passphrase.
+    /// Whether agent hosts may ask for decisions in forms of their own. Not with a passphrase, because a host reads what is typed
+    /// into its forms.
     pub fn may_ask_in_forms(&self) -> bool {
         self.config.review.forms && !self.needs_passphrase()
     }

@@ -221,7 +221,7 @@ fn a_forgotten_proposal_leaves_no_reason_of_a_rejected_hunk() {
     assert_eq!(workspace.check_journal().unwrap().damage, [""; 0]);
 }
 
-/// A call whose record and texts stay queued in memory, as a server's do for a moment.
+/// A call whose record and texts stay queued in memory, as they do in a server for a moment.
 fn call_and_queue(workspace: &Workspace, tool: &str, arguments: Value) {
     let request = Request { dialect: "native".into(), tool: tool.into(), arguments };
     let planned = workspace.plan(request).unwrap();

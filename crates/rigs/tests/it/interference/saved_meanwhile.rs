@@ -55,7 +55,7 @@ fn kept_files(fixture: &Fixture) -> Vec<String> {
     fixture.list().into_iter().filter(|name| name.starts_with(".slipstitch-")).collect()
 }
 
-// On FUSE, an edit was refused as if nothing had been written, and was in the file.
+// Regression on FUSE: an edit was refused as if nothing had been written, although it was in the file.
 #[test]
 fn a_save_to_the_name_while_an_edit_is_taken_back_may_have_the_edit() {
     let fixture = Fixture::new();
