@@ -85,7 +85,7 @@ impl PathFilter {
         if found.is_empty() && matches!(self.target, Target::Missing(_)) {
             let any = self.list(workspace, Filter { limit: Some(1), ..Filter::default() })?;
             if any.is_empty() {
-                return Err(self.unknown_path(workspace, "the journal has no change of it"));
+                return Err(self.unknown_path(workspace, "no recorded change is about it"));
             }
         }
         Ok(found)

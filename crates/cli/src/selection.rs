@@ -146,7 +146,7 @@ pub(crate) fn known_names(workspace: &Workspace, global: &Global) -> Option<Stri
         let wanted = wanted.as_ref().filter(|wanted| !known.contains(*wanted))?;
         let known: Vec<String> = known.iter().map(|name| format!("`{}`", escape_controls(name))).collect();
         let known = if known.is_empty() { String::new() } else { format!("; known: {}", join_items(&known)) };
-        Some(format!("No change here is of {kind} `{}`{known}.", escape_controls(wanted)))
+        Some(format!("No changes here are from {kind} `{}`{known}.", escape_controls(wanted)))
     };
     describe("the agent", &global.agent, &names.agents)
         .or_else(|| describe("the session", &global.session, &names.sessions))

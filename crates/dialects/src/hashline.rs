@@ -79,7 +79,7 @@ struct Item {
     insert_after: Option<Insert>,
     /// Replaces quoted text.
     replace: Option<Replace>,
-    /// The form that came later, with the lines as one text ([`modernize`]).
+    /// The form of later versions, with the lines as one text.
     #[schemars(extend("x-unlisted" = true))]
     op: Option<Op>,
 }

@@ -213,7 +213,7 @@ pub enum Reason {
     PathTwice,
     /// A part of a sketch does not say where its lines belong.
     #[error(
-        "the part of the code at line {line} does not say where it belongs: it must start and end with lines of one place in the file, and have all lines between them"
+        "the part of the code at line {line} does not say where it belongs: it must start and end with lines from one place in the file, and include all lines between them"
     )]
     SketchUnclear {
         /// The part's first line in the sketch.

@@ -88,7 +88,7 @@ impl<'t> Notebook<'t> {
             Some(Cell { at, fields, id })
         };
         let cells = spans.into_iter().map(cell).collect::<Option<Vec<_>>>();
-        let cells = cells.ok_or(problem("`cells` has something else than cells"))?;
+        let cells = cells.ok_or(problem("`cells` contains items that are not cells"))?;
         Ok(Self { text, fields, list, cells })
     }
 

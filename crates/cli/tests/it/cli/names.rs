@@ -210,7 +210,7 @@ fn log_follows_dangling_symlinks() {
         assert_eq!(ids(&rig.run(["log", "--path", name])), ["c1"], "{name}");
     }
     for name in ["way/never.txt", "round", "round/x", "out", "back", "link/x"] {
-        rig.run(["log", "--path", name]).assert_failed(2, &["the journal has no change of it"]);
+        rig.run(["log", "--path", name]).assert_failed(2, &["no recorded change is about it"]);
     }
     // A file that was replaced by a symlink has changes under its own name.
     fs::remove_file(rig.root().join("other.txt")).unwrap();
@@ -228,8 +228,8 @@ fn log_rejects_unknown_and_outside_paths() {
     fs::write(rig.outside().join("secret"), "").unwrap();
     symlink(rig.outside().join("secret"), rig.root().join("out")).unwrap();
     for (name, said) in [
-        ("nope", "the journal has no change of it"),
-        ("a.txt/nope", "the journal has no change of it"),
+        ("nope", "no recorded change is about it"),
+        ("a.txt/nope", "no recorded change is about it"),
         ("../secret", "outside the project root"),
         ("/etc/passwd", "outside the project root"),
         ("out", "outside the project root"),

@@ -128,7 +128,7 @@ fn several_ids_are_listed_and_shown() {
 #[test]
 fn a_name_that_nobody_has_is_explained() {
     let rig = rig();
-    let known = "No change here is of the agent `claude`; known: `claude-code`, `codex`.";
+    let known = "No changes here are from the agent `claude`; known: `claude-code`, `codex`.";
     rig.run(["undo", "--agent", "claude", "--yes"]).assert_failed(1, &[known]);
     rig.run(["undo", "--session", "s3", "--all", "--yes"]).assert_failed(1, &["known: `s1`, `s2`."]);
     let log = rig.run(["log", "--agent", "claude"]);

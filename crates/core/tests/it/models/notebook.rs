@@ -278,7 +278,7 @@ fn a_cell_that_is_not_certain_is_refused() {
         ("{}".into(), edit("a"), "it does not have one list `cells`"),
         ("{\"cells\": [], \"cells\": []}".into(), edit("a"), "it does not have one list `cells`"),
         ("{\"cells\": 3}".into(), edit("a"), "`cells` is not a list"),
-        (cells("1"), edit("a"), "something else than cells"),
+        (cells("1"), edit("a"), "items that are not cells"),
         (cells(""), edit("a"), "no cell `a`; it has no cells"),
         (cells(&code("b")), edit("a"), "no cell `a`; its cells are `b`"),
         (cells(&code("b")), edit("cell-0"), "no cell `cell-0`"),
