@@ -235,7 +235,7 @@ pub struct CallFilter {
     pub session: Option<String>,
     /// Only calls of this program.
     pub agent: Option<String>,
-    /// Only calls of this model.
+    /// Only calls by this model.
     pub model: Option<String>,
     /// Only calls in this dialect.
     pub dialect: Option<String>,

@@ -41,10 +41,10 @@ pub(crate) struct Stats {
     /// Only calls in this dialect
     #[arg(long, value_name = "NAME", value_parser = DialectName)]
     dialect: Option<String>,
-    /// Only calls of this model
+    /// Only calls by this model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// What the rows of the table are: sessions with their agent, model and dialect, or one of these
+    /// Group calls by this; sessions are also split by agent, model and dialect
     #[arg(long, value_name = "WHAT", value_enum, default_value = "session")]
     by: RowKey,
     /// Show all refused edits that are kept, not only the last ones
@@ -54,7 +54,7 @@ pub(crate) struct Stats {
     selection: Selection,
 }
 
-/// What the rows of the table are.
+/// What calls are grouped by: each group is a row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RowKey {
     // Comments for the help would make all of it long.

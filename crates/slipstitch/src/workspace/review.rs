@@ -73,7 +73,7 @@ impl Workspace {
         passphrase::replace(&self.folder, new)
     }
 
-    /// Lets a settings file relax what needs approval, instead of the one that could so far. Returns its absolute path.
+    /// Makes a settings file the one that can relax what needs approval. Returns its absolute path.
     pub fn trust_settings(&self, file: &Path, _by: &Reviewer) -> std::io::Result<PathBuf> {
         config::trust(&self.folder, file)
     }

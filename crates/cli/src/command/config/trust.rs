@@ -20,7 +20,7 @@ Only one settings file can relax what needs your approval: the one that was in u
 folder was created. Trust another one after you have moved your settings. This needs a terminal, and
 the review passphrase if one is set.";
 
-/// Let a settings file relax what needs your approval, instead of the one that could so far
+/// Choose the settings file that can relax what needs your approval
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Trust {}
