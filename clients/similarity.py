@@ -1,5 +1,5 @@
-"""Compares the similarity of fuzzy patches with Python's own `difflib`: the percentage that a warning names, and that the threshold is
-neither rounded up nor down.
+"""Compares the similarity of fuzzy patches with Python's own `difflib`: the percentage in a warning must agree, and the threshold must not
+be rounded in either direction.
 
 Usage: similarity.py [PATCHES [SEED]]
 """

@@ -19,7 +19,7 @@ def cargo(*arguments):
 
 
 def packages(target):
-    """The packages that are linked into the program: by id, the program's own id, and which needs which.
+    """The packages that are linked into the program, by id; the program's own id; and which package needs which.
 
     `cargo tree` selects features for this program alone; `cargo metadata` also those that only tests use.
     """

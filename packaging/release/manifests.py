@@ -1,4 +1,4 @@
-"""Fills in what package managers read: checksums, the Homebrew formula, the Scoop manifest, the installers.
+"""Fills in the files that package managers read: checksums, the Homebrew formula, the Scoop manifest, the installers.
 
 Usage: manifests.py FOLDER VERSION HOMEPAGE URL [TARGET...]
 

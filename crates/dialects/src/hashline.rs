@@ -148,7 +148,7 @@ fn modernize(tool: &Tool, call: &mut Value) {
     }
     for edit in call.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten() {
         let (Some(op), Some(lines)) = (edit["op"].as_str(), edit.get("lines")) else { continue };
-        // A placeholder is left to be removed.
+        // A placeholder, which is removed later.
         if op.is_empty() {
             continue;
         }

@@ -66,7 +66,7 @@ pub(crate) enum Action {
     Patch(Option<Format>),
     /// Applies SEARCH/REPLACE blocks to one file, in the order of the file.
     Blocks,
-    /// Adds lines to a file by code with lines left out, or creates a file.
+    /// Adds lines to a file from code with lines left out, or creates a file.
     Sketch,
 }
 
@@ -297,7 +297,7 @@ impl Spec {
         ..Self::REPLACE
     };
 
-    /// The base of a description: adds lines by code in which comments stand for the others.
+    /// The base of a description: adds lines, from code in which comments stand for the others.
     pub(crate) const SKETCH: Self =
         Self { title: "Add lines to a file", action: Action::Sketch, ..Self::REPLACE };
 

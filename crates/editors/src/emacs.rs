@@ -24,7 +24,7 @@ pub struct Emacs {
     server: Option<String>,
     locations: ServerLocations,
     timeout: Duration,
-    /// The processes of which an answer said in general that they could not be asked: once is enough.
+    /// The processes that an answer has already counted as impossible to ask. Once is enough.
     reported: Arc<Mutex<HashSet<i32>>>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Survey {
     pub(crate) has_servers: bool,
     /// The servers that did not answer in time.
     pub(crate) silent: Vec<Server>,
-    /// The processes of which the warnings say in general that they could not be asked.
+    /// The processes that the warnings count as impossible to ask, because nothing shows whether they have a file open.
     pub(crate) unasked: Vec<i32>,
     pub(crate) warnings: Vec<String>,
 }

@@ -164,7 +164,7 @@ struct StagedSync<'a> {
     has_servers: bool,
     /// The servers that did not answer before the change.
     silent: Vec<Server>,
-    /// The processes of which the warnings say in general that they could not be asked.
+    /// The processes that the warnings count as impossible to ask, because nothing shows whether they have a file open.
     unasked: Vec<i32>,
     warnings: Vec<String>,
 }

@@ -378,7 +378,7 @@ impl Diagnosis {
         }
     }
 
-    /// That the caller has to choose, if there is more than one place.
+    /// The end of a hint: if there is more than one place, the caller has to choose.
     fn choice(&self) -> String {
         match &self.candidates[..] {
             [] | [_] => String::new(),

@@ -104,7 +104,7 @@ pub(super) const DEFAULT_TAB_WIDTH: usize = 4;
 /// How many ways to chain the pieces around elisions are followed; a few are as ambiguous as a thousand.
 pub(super) const MAX_CHAINS: usize = 16;
 
-/// How many lines of a part of a sketch are compared with lines of the file.
+/// How many comparisons of its lines with lines of the file a part of a sketch may take.
 pub(super) const MAX_SKETCH_COMPARISONS: usize = 1 << 20;
 
 /// How many letters and digits identify a line.

@@ -214,7 +214,7 @@ fn change_item(change: &Summary, is_selected: bool, colors: Colors, width: usize
         change.id,
         escape_controls(change.origin.agent.as_deref().unwrap_or(&change.origin.session))
     );
-    // What is worth knowing first: the path is often cut at the end.
+    // The state comes before the path, because the end of the line is often cut off.
     let state = change.undone_by.map(|_| "undone");
     for word in state.into_iter().chain(how_found(change)) {
         below.push_str(&format!("  {word}"));

@@ -30,7 +30,7 @@ use crate::private_files;
 
 /// The file that exists while deleted text may be left.
 const UNFINISHED: &str = "unfinished-erasing";
-/// The file whose time says when something was forgotten last.
+/// The file whose time stamp says when something was last forgotten.
 const FORGOTTEN: &str = "journal.forgotten";
 
 /// What to forget: what is named, or else what meets all conditions.

@@ -30,7 +30,7 @@ fn without_a_terminal_undo_and_redo_of_others_follow_the_setting() {
     rig.write_settings("[undo]\nothers = \"allow\"\n");
     rig.run(["undo", "c1"]).assert_done();
     assert_eq!(rig.get("a.txt"), "one\n");
-    // Redo takes back what another session did, too.
+    // Redo reverts what another session did, too.
     rig.write_settings("");
     let other = |words: &[&str]| rig.run([&["--session", "other"], words].concat());
     other(&["redo", "c1", "--yes"]).assert_failed(1, &["only be confirmed at a terminal"]);
@@ -86,7 +86,7 @@ fn only_people_erase_what_the_journal_says() {
             .assert_failed(1, &["only be forgotten at a terminal", "Leave the decision to the user"]);
     }
     rig.run(["uninstall", "--purge", "--yes"]).assert_failed(1, &["only be deleted at a terminal"]);
-    // Nor by limits that another settings file sets.
+    // Nor can the journal be erased through limits in another settings file.
     let given = rig.outside().join("given.toml");
     std::fs::write(&given, "[journal]\nmax_bytes = 1\nmax_age_days = 0\n").unwrap();
     rig.run(["gc", "--config", given.to_str().unwrap()]).assert_done();

@@ -119,7 +119,7 @@ fn dangling_symlinks_are_refused() {
         .assert_failed(1, &["is a symlink to", "dotfiles/claude`, which does not exist"]);
     claude.run(&rig, "uninstall", &[]).assert_failed(1, &["is a symlink to", "which does not exist"]);
     assert!(claude.file(&rig).is_symlink() && !rig.outside().join("dotfiles").exists());
-    // So are dangling directories.
+    // So are directories that are dangling symlinks.
     symlink("gone", rig.outside().join(".config")).unwrap();
     host("zed").install(&rig, &[]).assert_failed(1, &["/.config` is a symlink to `gone`"]);
     assert!(!rig.outside().join("gone").exists());
