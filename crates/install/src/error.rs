@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use slipstitch::core::outcome::{Failed, Outcome};
 use slipstitch::core::report::Report;
 
 use crate::format::FormatError;
@@ -82,6 +83,12 @@ pub enum Error {
         /// Why.
         source: Source,
     },
+    /// The settings file may not be written. Programs that manage settings make them read-only.
+    #[error("no permission to write `{}`", file.display())]
+    NoPermission {
+        /// The settings file.
+        file: PathBuf,
+    },
     /// The engine refused or failed to write the file.
     #[error("{}", .0.message)]
     Engine(Box<Report>),
@@ -99,10 +106,33 @@ impl Error {
     pub(crate) fn unsafe_edit(file: &Path, source: impl Into<FormatError>) -> Self {
         Self::Unsafe { file: file.into(), source: source.into() }
     }
+
+    /// The error that the engine did not write a file.
+    pub(crate) fn unwritten(file: &Path, report: Report) -> Self {
+        match report.outcome {
+            Outcome::Failed(Failed::PermissionDenied) => Self::NoPermission { file: file.into() },
+            _ => report.into(),
+        }
+    }
 }
 
 impl From<Report> for Error {
     fn from(report: Report) -> Self {
         Self::Engine(Box::new(report))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_permission_is_named_in_full() {
+        let file = Path::new("/home/me/.qwen/settings.json");
+        let report = Report::new(Failed::PermissionDenied, "no permission to write `settings.json`");
+        let error = Error::unwritten(file, report);
+        assert_eq!(error.to_string(), "no permission to write `/home/me/.qwen/settings.json`");
+        let report = Report::new(Failed::Io, "no space left");
+        assert_eq!(Error::unwritten(file, report).to_string(), "no space left");
     }
 }

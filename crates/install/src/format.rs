@@ -178,6 +178,7 @@ mod tests {
             (Format::Json, "{\"mcp\": [{\"name\": \"a\"}]}"),
             (Format::Yaml, "mcp:\n    - name: a\n      args: [x]\n"),
             (Format::Yaml, "mcp: [{name: a}]\n"),
+            (Format::Yaml, "mcp: [  {name: a} ]\n"),
         ] {
             let with = format.insert(text, &place, &entry).unwrap();
             assert_eq!(format.find(&with, &place), Ok(Some(entry.clone())));

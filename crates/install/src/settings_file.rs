@@ -147,7 +147,7 @@ impl SettingsFile {
             self.engine().land_changes(changes, &self.snapshots, rules, origin(), description, &mut approver);
         match report.outcome {
             Outcome::Applied => Ok((report.change, without_content(report))),
-            _ => Err(report.into()),
+            _ => Err(Error::unwritten(&self.location, report)),
         }
     }
 
@@ -191,7 +191,10 @@ impl SettingsFile {
             others: OtherSessionsConsent::Given,
         });
         let report = self.engine().execute(&plan, origin(), HintPhrases::ALL, &mut current_user());
-        if report.outcome == Outcome::Applied { Ok(without_content(report)) } else { Err(report.into()) }
+        match report.outcome {
+            Outcome::Applied => Ok(without_content(report)),
+            _ => Err(Error::unwritten(&self.location, report)),
+        }
     }
 
     fn engine(&self) -> Engine<'_> {

@@ -221,7 +221,8 @@ fn flow_range(text: &str, entry: &Entry) -> Option<Range<usize>> {
     let Range { start, end } = entry.bytes;
     let (head, tail) = (text.get(..start)?, text.get(end..)?);
     if let Some(rest) = tail.trim_start().strip_prefix(',') {
-        return Some(start..text.len() - rest.trim_start_matches(' ').len());
+        // One space, as `insert` adds it. More of them were there before.
+        return Some(start..text.len() - rest.strip_prefix(' ').unwrap_or(rest).len());
     }
     Some(head.trim_end().strip_suffix(',').unwrap_or(head).len()..end)
 }

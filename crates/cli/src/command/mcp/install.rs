@@ -12,7 +12,7 @@ use slipstitch_install::{
 };
 
 use super::check;
-use super::several::{self, HostReports, Plan};
+use super::several::{self, FileNames, HostReports, Plan};
 use super::target::{Choice, TargetArgs, options, report};
 use crate::error::CommandError;
 use crate::global::Global;
@@ -74,18 +74,20 @@ impl Install {
         let targets = self.target.targets(global, |target| target.host.is_present())?;
         match (self.target.choice(), targets.as_slice()) {
             (_, []) => Err(no_hosts()),
-            (Choice::Named, [target]) => Ok(Box::new(self.run_one(target, global)?)),
+            (Choice::Named, [target]) => Ok(Box::new(self.run_one(target, FileNames::IfSeveral, global)?)),
             (choice, targets) => {
                 if choice == Choice::Found && !self.print && !self.target.dry_run {
                     let plan = |target: &Target| self.plan(target, global);
                     several::confirm(targets, plan, "Install", global)?;
                 }
-                Ok(Box::new(HostReports::collect(targets, |target| self.run_one(target, global))))
+                let names = FileNames::of(targets);
+                let run = |target: &Target| self.run_one(target, names, global);
+                Ok(Box::new(HostReports::collect(targets, run)))
             }
         }
     }
 
-    fn run_one(&self, target: &Target, global: &Global) -> Result<Report, CommandError> {
+    fn run_one(&self, target: &Target, names: FileNames, global: &Global) -> Result<Report, CommandError> {
         target.file().map_err(|error| report(error, ""))?;
         let (program, request) = self.request(target, global)?;
         let previews = target.preview(&request).map_err(|error| report(error, ""))?;
@@ -98,7 +100,10 @@ impl Install {
             let changes = target.plan_install(&request).map_err(refused)?;
             return Ok(match changes.as_slice() {
                 [] => already_installed(target, &target.file().map_err(|error| report(error, ""))?),
-                _ => self.described(target, planned(target, &changes), &changes, &program, &request.extras),
+                _ => {
+                    let report = planned(target, &changes);
+                    self.described(target, report, (&changes, names), &program, &request.extras)
+                }
             });
         }
         Ok(match target.install(&request, &options(global)).map_err(refused)? {
@@ -106,7 +111,7 @@ impl Install {
             Installed::Written { changes, report } => {
                 let report = installed(target, &changes, *report);
                 let uninstall = self.target.uninstall_command(target, global);
-                let report = self.described(target, report, &changes, &program, &request.extras);
+                let report = self.described(target, report, (&changes, names), &program, &request.extras);
                 report.hint(format!("{} To remove it: {uninstall}", target.host.next_step))
             }
         })
@@ -147,11 +152,11 @@ impl Install {
         &self,
         target: &Target,
         mut report: Report,
-        changes: &[Change],
+        (changes, names): (&[Change], FileNames),
         program: &Program,
         extras: &Extras,
     ) -> Report {
-        report.text = several::join_diffs(changes);
+        report.text = several::join_diffs(changes, names);
         report.warnings.extend(changes.iter().flat_map(|change| change.warnings.clone()));
         if !program.is_found {
             let name = &program.name;

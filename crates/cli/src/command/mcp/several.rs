@@ -114,14 +114,29 @@ fn describe_plan(target: &Target, plan: Result<Plan, CommandError>) -> String {
     text
 }
 
-/// The diffs of all files. With more than one, each starts with the file's name.
-pub(super) fn join_diffs(changes: &[Change]) -> Option<String> {
+/// Which diffs start with the name of their file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileNames {
+    /// Those of a host with several files.
+    IfSeveral,
+    /// All, because several hosts change.
+    Always,
+}
+
+impl FileNames {
+    /// For a command on these targets.
+    pub(super) fn of(targets: &[Target]) -> Self {
+        if targets.len() > 1 { Self::Always } else { Self::IfSeveral }
+    }
+}
+
+/// The diffs of all files.
+pub(super) fn join_diffs(changes: &[Change], names: FileNames) -> Option<String> {
+    let is_named = changes.len() > 1 || names == FileNames::Always;
     let shown = |change: &Change| {
         let diff = change.diff.as_deref()?;
-        Some(match changes.len() {
-            1 => diff.to_owned(),
-            _ => format!("# {}\n{diff}", change.file.display()),
-        })
+        let name = if is_named { format!("# {}\n", change.file.display()) } else { String::new() };
+        Some(format!("{name}{diff}"))
     };
     let diffs: Vec<String> = changes.iter().filter_map(shown).collect();
     if diffs.is_empty() { None } else { Some(diffs.join("\n")) }

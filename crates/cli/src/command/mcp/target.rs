@@ -154,10 +154,13 @@ pub(super) fn report(error: Error, by_hand: &str) -> CommandError {
             "dangling_link",
             "Nothing was written. Create the missing file or remove the symlink, then try again. `mcp install --print` shows the entry.",
         ),
-        Error::Unsafe { .. } => {
+        Error::Unsafe { .. } | Error::NoPermission { .. } => {
+            let (status, code) = match error {
+                Error::NoPermission { .. } => (Status::Failed, "permission_denied"),
+                _ => (Status::Refused, "unsafe_config"),
+            };
             let hint = format!("Nothing was written. {by_hand}");
-            let report = Report::custom(Status::Refused, "unsafe_config", message).hint(hint);
-            return CommandError::with_multiline_hint(report);
+            return CommandError::with_multiline_hint(Report::custom(status, code, message).hint(hint));
         }
         Error::Unusable { .. } => (
             Status::Failed,
@@ -173,4 +176,17 @@ fn several_projects(count: usize) -> CommandError {
     Report::custom(Status::Invalid, "bad_root", format!("`--project` needs one root, but {count} were given"))
         .hint("Pass `--root` once, with the project whose settings file to change.")
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_may_not_be_written_is_shown_with_what_belongs_in_it() {
+        let error = report(Error::NoPermission { file: "/s.json".into() }, "Add this by hand:\n{}");
+        assert_eq!(error.report.status(), Status::Failed);
+        assert_eq!(error.report.message, "no permission to write `/s.json`");
+        assert_eq!(error.report.hint.as_deref(), Some("Nothing was written. Add this by hand:\n{}"));
+    }
 }

@@ -6,7 +6,7 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 use slipstitch_install::{Change, OnConflict, Removal, Target, Uninstalled};
 
-use super::several::{self, HostReports, Plan};
+use super::several::{self, FileNames, HostReports, Plan};
 use super::target::{Choice, TargetArgs, options, report};
 use crate::error::CommandError;
 use crate::global::Global;
@@ -44,23 +44,25 @@ impl Uninstall {
         let targets = self.target.targets(global, |target| target.is_installed().unwrap_or(true))?;
         match (self.target.choice(), targets.as_slice()) {
             (_, []) => Ok(Box::new(nothing_installed())),
-            (Choice::Named, [target]) => Ok(Box::new(self.run_one(target, global)?)),
+            (Choice::Named, [target]) => Ok(Box::new(self.run_one(target, FileNames::IfSeveral, global)?)),
             (choice, targets) => {
                 if choice == Choice::Found && !self.target.dry_run {
                     let plan = |target: &Target| Ok(Plan { changes: self.plan(target, global)?, note: None });
                     several::confirm(targets, plan, "Remove", global)?;
                 }
-                Ok(Box::new(HostReports::collect(targets, |target| self.run_one(target, global))))
+                let names = FileNames::of(targets);
+                let run = |target: &Target| self.run_one(target, names, global);
+                Ok(Box::new(HostReports::collect(targets, run)))
             }
         }
     }
 
-    fn run_one(&self, target: &Target, global: &Global) -> Result<Report, CommandError> {
+    fn run_one(&self, target: &Target, names: FileNames, global: &Global) -> Result<Report, CommandError> {
         if self.target.dry_run {
             let changes = self.plan(target, global)?;
             return match changes.as_slice() {
                 [] => Ok(not_installed(target, &target.file().map_err(|error| report(error, ""))?)),
-                _ => Ok(planned(target, &changes)),
+                _ => Ok(planned(target, &changes, names)),
             };
         }
         let by_hand = by_hand(target);
@@ -74,7 +76,7 @@ impl Uninstall {
                 if restored {
                     report.message.push_str("; the entry it had replaced was restored");
                 }
-                report.text = several::join_diffs(&changes);
+                report.text = several::join_diffs(&changes, names);
                 report.warnings.extend(changes.into_iter().flat_map(|change| change.warnings));
                 *report
             }
@@ -97,11 +99,11 @@ fn by_hand(target: &Target) -> String {
     format!("Remove `{}` under `{key}` by hand.", target.name)
 }
 
-fn planned(target: &Target, changes: &[Change]) -> Report {
+fn planned(target: &Target, changes: &[Change], names: FileNames) -> Report {
     let files = several::list_files(changes);
     let message = format!("Would remove `{}` from {files} for {}", target.name, target.host.name);
     let mut report = Report::custom(Status::WouldApply, "would_uninstall", message);
-    report.text = several::join_diffs(changes);
+    report.text = several::join_diffs(changes, names);
     report
 }
 
