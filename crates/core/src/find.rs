@@ -34,6 +34,8 @@ mod limits;
 mod merge;
 mod miss;
 mod new_depths;
+mod notebook;
+mod notebook_problem;
 mod offer;
 mod order;
 mod outline;
@@ -48,6 +50,7 @@ mod search_index;
 mod sequence_matcher;
 mod similar;
 mod similarity;
+mod sketch;
 mod slip;
 mod spacing;
 mod text;
@@ -62,6 +65,7 @@ pub use error::{Failure, Reason, ResolveError};
 pub(crate) use error::{describe_overlap, times};
 pub use file_text::EarlierVersions;
 pub(crate) use large::searched_texts;
+pub use notebook_problem::NotebookProblem;
 pub use outline::enclosing_item;
 
 use crate::cancel::CancelToken;
@@ -334,6 +338,7 @@ fn creates_file(operation: &Operation, tolerance: Tolerance) -> bool {
         }
         // Callers that limit what may differ name an existing file.
         Operation::Hunk(hunk) => tolerance == Tolerance::Recover && hunk.can_create_file(),
+        Operation::Sketch(sketch) => sketch.is_complete(),
         _ => false,
     }
 }

@@ -215,6 +215,12 @@ reasons! {
         SameFile = "same_file",
         /// The request names a path twice.
         PathTwice = "path_twice",
+        /// The file is not a notebook with cells that can be told apart.
+        NotANotebook = "not_a_notebook",
+        /// The notebook has no such cell.
+        CellNotFound = "cell_not_found",
+        /// The cell or the notebook is of another type or language than the caller expects.
+        UnexpectedCell = "unexpected_cell",
         /// A whole-file operation is combined with other edits of the file.
         NotAlone = "not_alone",
     }
@@ -448,6 +454,9 @@ impl Unplaced {
             | Self::CannotStrip
             | Self::SameFile
             | Self::PathTwice
+            | Self::NotANotebook
+            | Self::CellNotFound
+            | Self::UnexpectedCell
             | Self::NotAlone => Topic::General,
         }
     }

@@ -3,7 +3,9 @@
 mod anchor;
 mod error;
 mod folder;
+mod notebook;
 pub mod patch;
+mod sketch;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,6 +15,9 @@ use std::num::NonZeroUsize;
 pub use anchor::LineAnchor;
 pub use error::{ParseError, ParseProblem};
 pub use folder::{EntryOrder, HiddenEntries, ListPlan, SearchPlan};
+pub use notebook::{CellChange, CellContent, CellEdit, CellPlace};
+pub use sketch::Sketch;
+pub(crate) use sketch::is_elided_comment;
 
 use crate::path::FilePath;
 use serde::{Deserialize, Serialize, Serializer};
@@ -479,6 +484,10 @@ pub enum Operation {
     },
     /// Apply a hunk.
     Hunk(Box<Hunk>),
+    /// Add the new lines of a sketch, or create a file with it.
+    Sketch(Sketch),
+    /// Change a cell of a notebook.
+    Cell(Box<CellEdit>),
     /// Create a file, or fill an empty one.
     Fill {
         /// The whole content.
@@ -546,6 +555,8 @@ impl Operation {
                 let added = hunk.lines.iter().filter(|line| line.role == Role::Added);
                 added.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n").into()
             }
+            Self::Sketch(sketch) => sketch.written_lines().into(),
+            Self::Cell(edit) => edit.source().into(),
             Self::Delete | Self::Move { .. } | Self::SetExecutable(_) => "".into(),
         }
     }
@@ -611,6 +622,18 @@ pub struct ReadPlan {
     pub footer: Footer,
     /// What to show in front of each line.
     pub prefix: LinePrefix,
+    /// How the tool names the line to read on from.
+    pub read_on: ReadOn,
+}
+
+/// How a tool names the first line to show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReadOn {
+    /// By its number, from 1.
+    #[default]
+    Line,
+    /// By the number of lines before it.
+    Offset,
 }
 
 /// What a read shows in front of each line.

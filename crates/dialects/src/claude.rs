@@ -6,6 +6,8 @@ mod render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::notebook::NOTEBOOK_EDIT;
+use crate::phrases::writes_with;
 use crate::read_budget;
 use slipstitch_core::dialect::read;
 use slipstitch_core::dialect::{Dialect, Effect, Tool, schema};
@@ -14,16 +16,16 @@ use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::ParseError;
 use slipstitch_core::plan::{
     Batch, Choice, EditPlan, EditRules, FilePlan, Folders, Footer, IfMissing, LinePrefix, ListPlan,
-    Operation, OverwriteConsent, Plan, ReadPlan, Tolerance, Which,
+    Operation, OverwriteConsent, Plan, ReadOn, ReadPlan, Tolerance, Which,
 };
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
-    about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read",
+    about: "The tools that Claude models were trained on: str_replace_based_edit_tool, Edit, MultiEdit, Write, Read, NotebookEdit",
     tools: TOOLS,
-    // Claude models of 2026 no longer have it.
-    optional: &[MULTI_EDIT],
+    // Claude models of 2026 no longer have the first, and most sessions have no notebooks.
+    optional: &[MULTI_EDIT, NOTEBOOK_EDIT.name],
     guide: GUIDE,
     phrases: |tool| if tool.name == commands::NAME { commands::PHRASES } else { PHRASES },
     example: |tool, call| if tool.name == commands::NAME { commands::example(call) } else { tool.example },
@@ -39,10 +41,7 @@ const PHRASES: HintPhrases = HintPhrases {
     old: "`old_string`",
     choose: Some("send the same call again with `candidate`, the number of the intended place"),
     all: Some("set `replace_all`"),
-    create: Some("create the file with `Write`"),
-    overwrite: Some("overwrite it with `Write`"),
-    fill: Some("write it with `Write`"),
-    ..HintPhrases::NONE
+    ..writes_with!("Write")
 };
 
 const RULES: EditRules =
@@ -129,6 +128,7 @@ const TOOLS: &[Tool] = &[
             view_plan(&fields.file_path, first, last, arguments.roots)
         },
     },
+    NOTEBOOK_EDIT,
 ];
 
 #[derive(Deserialize, JsonSchema)]
@@ -240,5 +240,5 @@ fn view_plan(
     };
     let (folders, footer) = (Folders::Listed, Footer::Unusual);
     let (prefix, budget) = (LinePrefix::Number, read_budget(last));
-    Ok(Plan::Read(ReadPlan { path, first, last, budget, folders, footer, prefix }))
+    Ok(Plan::Read(ReadPlan { path, first, last, budget, folders, footer, prefix, read_on: ReadOn::Line }))
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer;
+use crate::phrases::writes_with;
 use crate::spec::{
     Action, Described, Field, Paths, Role, Spec, content, edit_plan, path, resolve_path, tool,
 };
@@ -24,10 +25,7 @@ pub(super) const DIALECT: Dialect = Dialect {
             "apply_patch" => "the hunk",
             _ => "`old_text`",
         },
-        create: Some("create the file with `write_to_file`"),
-        overwrite: Some("overwrite it with `write_to_file`"),
-        fill: Some("write it with `write_to_file`"),
-        ..HintPhrases::NONE
+        ..writes_with!("write_to_file")
     },
     render: answer::render,
     ..Dialect::PLAIN

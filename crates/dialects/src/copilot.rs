@@ -1,22 +1,27 @@
 //! The `copilot` dialect, the file tools of GitHub Copilot in VS Code, and `copilot-cli`, those of Copilot CLI.
 
 use crate::answer;
-use crate::spec::{Action, Described, EmptyOld, Existing, Field, Role, Spec, content, new, old, path, tool};
+use crate::notebook;
+use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, content, new, old, path, tool};
 use slipstitch_core::dialect::{Dialect, Tool};
 use slipstitch_core::hint::HintPhrases;
 
 /// The entry of `copilot` in the table.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "copilot",
-    about: "The tools of Copilot in VS Code: replace_string_in_file, multi_replace_string_in_file, create_file, read_file, apply_patch",
+    about: "The tools of Copilot in VS Code: replace_string_in_file, multi_replace_string_in_file, create_file, read_file, apply_patch, edit_notebook_file",
     tools: &[
         tool::<ReplaceString>(),
         tool::<MultiReplaceString>(),
         tool::<CreateFile>(),
         tool::<ReadFile>(),
         APPLY_PATCH,
+        notebook::EDIT_NOTEBOOK_FILE,
     ],
+    // Most sessions have no notebooks.
+    optional: &[notebook::EDIT_NOTEBOOK_FILE.name],
     unlisted: &[tool::<InsertEdit>(), EDIT, CREATE, VIEW],
+    modernize: notebook::join_lines_of_code,
     guide: "Read a file before you change it. For replace_string_in_file, `oldString` must occur exactly once.",
     phrases,
     render: answer::render,
@@ -63,7 +68,12 @@ impl Described for ReplaceString {
         about: "Replaces text in a file. Include context lines in oldString. An empty one creates a file.",
         example: r#"{"filePath": "src/main.py", "oldString": "retries = 3", "newString": "retries = 5"}"#,
         action: Action::Replace(EmptyOld::Creates),
-        fields: &[path("filePath"), old("oldString"), new("newString")],
+        fields: &[
+            path("filePath"),
+            old("oldString"),
+            new("newString"),
+            Field::new("explanation", Role::Purpose, "What the change is for.").unlisted(),
+        ],
         ..Spec::REPLACE
     };
 }
@@ -93,12 +103,9 @@ struct CreateFile;
 impl Described for CreateFile {
     const SPEC: Spec = Spec {
         name: "create_file",
-        title: "Create a file",
-        about: "Creates a file and its folders. An existing file is refused.",
         example: r#"{"filePath": "notes/todo.md", "content": "- first\n"}"#,
-        action: Action::Write(Existing::Refused),
         fields: &[path("filePath"), content("content")],
-        ..Spec::WRITE
+        ..Spec::CREATE
     };
 }
 
@@ -130,22 +137,20 @@ impl Described for ApplyPatch {
     };
 }
 
-/// Where code is left out, only a second model could say what belongs there. So only new files are written.
 struct InsertEdit;
 
 impl Described for InsertEdit {
     const SPEC: Spec = Spec {
         name: "insert_edit_into_file",
-        title: "Create a file",
-        about: "Creates a file with the complete content. To change a file use replace_string_in_file.",
+        about: "Adds lines to a file, or creates one. Give the new lines with the lines before and after them, and a comment \
+                `...existing code...` for what is left out. To change or delete lines use replace_string_in_file.",
         example: r#"{"explanation": "Notes", "filePath": "notes/todo.md", "code": "- first\n"}"#,
-        action: Action::Write(Existing::Filled),
         fields: &[
-            Field::new("explanation", Role::Purpose, "What the file is for.").optional(),
+            Field::new("explanation", Role::Purpose, "What the edit is for.").optional(),
             path("filePath"),
-            Field::new("code", Role::Content, "The complete content, nothing left out."),
+            Field::new("code", Role::Content, "The lines."),
         ],
-        ..Spec::WRITE
+        ..Spec::SKETCH
     };
 }
 
@@ -166,12 +171,9 @@ struct Create;
 impl Described for Create {
     const SPEC: Spec = Spec {
         name: "create",
-        title: "Create a file",
-        about: "Creates a file and its folders. An existing file is refused.",
         example: r#"{"path": "notes/todo.md", "file_text": "- first\n"}"#,
-        action: Action::Write(Existing::Refused),
         fields: &[path("path"), content("file_text")],
-        ..Spec::WRITE
+        ..Spec::CREATE
     };
 }
 

@@ -1,7 +1,8 @@
 //! The `gemini` dialect: the file tools of Gemini CLI.
 
 use crate::answer;
-use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, content, new, old, path, tool};
+use crate::phrases::writes_with;
+use crate::spec::{Action, Described, Field, Role, Spec, content, new, old, path, tool};
 use slipstitch_core::dialect::{Dialect, OtherName, Tool};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::plan::LinePrefix;
@@ -13,28 +14,25 @@ pub(super) const DIALECT: Dialect = Dialect {
     tools: &[tool::<Replace>(), tool::<WriteFile>(), tool::<ReadFile>()],
     guide: "Read a file with read_file before you change it with replace. `old_string` must occur exactly once, unless \
             `allow_multiple` is set.",
-    other_names: &[OtherName { tool: "read_file", other: "absolute_path", field: "file_path" }],
+    other_names: OTHER_NAMES,
     phrases: |_: &Tool| HintPhrases {
         old: "`old_string`",
         all: Some("set `allow_multiple`"),
-        create: Some("create the file with `write_file`"),
-        overwrite: Some("overwrite it with `write_file`"),
-        fill: Some("write it with `write_file`"),
-        ..HintPhrases::NONE
+        ..writes_with!("write_file")
     },
     render: answer::render,
     ..Dialect::PLAIN
 };
+
+/// What the path of a read was called before; the same in Qwen Code, a fork.
+pub(super) const OTHER_NAMES: &[OtherName] =
+    &[OtherName { tool: "read_file", other: "absolute_path", field: "file_path" }];
 
 struct Replace;
 
 impl Described for Replace {
     const SPEC: Spec = Spec {
         name: "replace",
-        about: "Replaces text in a file. Include enough surrounding lines in old_string for it to occur exactly once. An \
-                empty old_string creates a file.",
-        example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
-        action: Action::Replace(EmptyOld::Creates),
         fields: &[
             path("file_path"),
             Field::new("instruction", Role::Purpose, "What the change is for.").optional(),
@@ -42,9 +40,9 @@ impl Described for Replace {
             new("new_string"),
             Field::new("allow_multiple", Role::All, "Replace every occurrence.").optional(),
             Field::new("expected_replacements", Role::Expected, "How often old_string occurs, if not once.")
-                .optional(),
+                .unlisted(),
         ],
-        ..Spec::REPLACE
+        ..Spec::OLD_STRING
     };
 }
 
@@ -59,14 +57,19 @@ impl Described for WriteFile {
     };
 }
 
+/// The base of `read_file`, which shows no numbers.
+pub(super) const READ_FILE: Spec = Spec {
+    name: "read_file",
+    about: "Shows a file, or some of its lines.",
+    action: Action::Read(LinePrefix::None),
+    ..Spec::READ
+};
+
 struct ReadFile;
 
 impl Described for ReadFile {
     const SPEC: Spec = Spec {
-        name: "read_file",
-        about: "Shows a file, or some of its lines.",
         example: r#"{"file_path": "src/main.py", "start_line": 1, "end_line": 80}"#,
-        action: Action::Read(LinePrefix::None),
         fields: &[
             path("file_path"),
             Field::new("start_line", Role::First, "The first line, from 1.").optional(),
@@ -74,6 +77,6 @@ impl Described for ReadFile {
             Field::new("offset", Role::FirstFromZero, "The first line, counting from 0.").unlisted(),
             Field::new("limit", Role::Limit, "How many lines.").unlisted(),
         ],
-        ..Spec::READ
+        ..READ_FILE
     };
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::answer;
 use crate::claude::commands::{CommandCall, parse_command};
+use crate::phrases::writes_with;
 use crate::spec::{Described, Spec, content, new, old, path, tool};
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -20,13 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     guide: "Change a file with edit: `before` must occur exactly once. Create or overwrite one with write.",
     phrases: |tool| match tool.name {
         "text_editor" => HintPhrases { old: "`old_str`", ..HintPhrases::NONE },
-        _ => HintPhrases {
-            old: "`before`",
-            create: Some("create the file with `write`"),
-            overwrite: Some("overwrite it with `write`"),
-            fill: Some("write it with `write`"),
-            ..HintPhrases::NONE
-        },
+        _ => HintPhrases { old: "`before`", ..writes_with!("write") },
     },
     render: answer::render,
     ..Dialect::PLAIN
@@ -44,7 +39,8 @@ impl Described for Edit {
     };
 }
 
-struct Write;
+/// The same in hashline.
+pub(super) struct Write;
 
 impl Described for Write {
     const SPEC: Spec = Spec {

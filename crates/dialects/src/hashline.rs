@@ -2,14 +2,18 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::answer;
-use crate::spec::{Action, Described, Field, Role, Spec, content, path, tool};
-use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, read, schema};
+use crate::goose::Write;
+use crate::phrases::writes_with;
+use crate::spec::{Action, Described, Field, Role, Spec, path, tool};
+use slipstitch_core::dialect::{Arguments, Dialect, Effect, OtherName, Tool, read, schema};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::plan::{
-    EditPlan, EditRules, FilePlan, LineAnchor, LinePrefix, LineRange, Operation, ParseError, Plan, Which,
+    EditPlan, EditRules, FilePlan, InsertAfter, LineAnchor, LinePrefix, LineRange, Operation, ParseError,
+    Plan, Which,
 };
 
 /// The dialect's entry in the table.
@@ -20,14 +24,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     guide: "read shows each line as LINE:HASH|text. To edit lines, send their LINE:HASH without the text. All anchors of a \
             call refer to the file as it was before the call. If the lines changed meanwhile, nothing is written and \
             the answer shows the new anchors.",
-    phrases: |_| HintPhrases {
-        old: "`old_text`",
-        all: Some("set `all`"),
-        create: Some("create the file with `write`"),
-        overwrite: Some("overwrite it with `write`"),
-        fill: Some("write it with `write`"),
-        ..HintPhrases::NONE
-    },
+    other_names: &[OtherName { tool: "edit", other: "filePath", field: "path" }],
+    modernize,
+    phrases: |_| HintPhrases { old: "`old_text`", all: Some("set `all`"), ..writes_with!("write") },
     render: answer::render,
     ..Dialect::PLAIN
 };
@@ -46,17 +45,6 @@ impl Described for Read {
             Field::new("limit", Role::Limit, "How many lines.").optional(),
         ],
         ..Spec::READ
-    };
-}
-
-struct Write;
-
-impl Described for Write {
-    const SPEC: Spec = Spec {
-        name: "write",
-        example: r#"{"path": "notes/todo.md", "content": "- first\n"}"#,
-        fields: &[path("path"), content("content")],
-        ..Spec::WRITE
     };
 }
 
@@ -88,9 +76,32 @@ struct Item {
     /// Replaces a range of lines.
     replace_lines: Option<ReplaceLines>,
     /// Inserts lines after one.
-    insert_after: Option<InsertAfter>,
+    insert_after: Option<Insert>,
     /// Replaces quoted text.
     replace: Option<Replace>,
+    /// The form that came later, with the lines as one text ([`modernize`]).
+    #[schemars(extend("x-unlisted" = true))]
+    op: Option<Op>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Op {
+    /// What to do.
+    op: OpName,
+    /// The line; without it, the end or the start of the file.
+    pos: Option<String>,
+    /// The last line to replace.
+    end: Option<String>,
+    /// The new lines; empty deletes.
+    new_text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OpName {
+    Replace,
+    Append,
+    Prepend,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -112,7 +123,7 @@ struct ReplaceLines {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct InsertAfter {
+struct Insert {
     /// The line before the new ones.
     anchor: String,
     /// The new lines.
@@ -127,6 +138,31 @@ struct Replace {
     new_text: String,
     /// Replace every occurrence.
     all: Option<bool>,
+}
+
+/// Copies of hashline have edits such as `{"op": "replace", "pos": "12#VK", "end": "14#BH", "lines": ["a", "b"]}`. Their hashes differ,
+/// but anchors are copied from what a read shows, and the operations are the same in all of them.
+fn modernize(tool: &Tool, call: &mut Value) {
+    if tool.name != EDIT.name {
+        return;
+    }
+    for edit in call.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten() {
+        let (Some(op), Some(lines)) = (edit["op"].as_str(), edit.get("lines")) else { continue };
+        // A placeholder is left to be removed.
+        if op.is_empty() {
+            continue;
+        }
+        let text: Option<String> = match lines {
+            Value::Null => Some(String::new()),
+            Value::String(text) if text.is_empty() || text.ends_with('\n') => Some(text.clone()),
+            Value::String(text) => Some(format!("{text}\n")),
+            Value::Array(lines) => lines.iter().map(|line| Some(format!("{}\n", line.as_str()?))).collect(),
+            _ => None,
+        };
+        if let Some(text) = text {
+            *edit = json!({"op": {"op": op, "pos": edit["pos"], "end": edit["end"], "new_text": text}});
+        }
+    }
 }
 
 fn parse(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
@@ -163,8 +199,8 @@ struct Reader {
 
 impl Reader {
     fn operation(&mut self, number: usize, item: Item) -> Result<Operation, ParseError> {
-        match (item.set_line, item.replace_lines, item.insert_after, item.replace) {
-            (Some(edit), None, None, None) => {
+        match (item.set_line, item.replace_lines, item.insert_after, item.replace, item.op) {
+            (Some(edit), None, None, None, None) => {
                 let line = self.anchor(&edit.anchor)?;
                 let new = self.without_anchors(number, edit.new_text);
                 Ok(Operation::ReplaceLines {
@@ -173,21 +209,17 @@ impl Reader {
                     expect: None,
                 })
             }
-            (None, Some(edit), None, None) => {
-                let first = self.anchor(&edit.start_anchor)?;
-                let last = edit.end_anchor.as_deref().map_or(Ok(first), |anchor| self.anchor(anchor))?;
-                if last < first {
-                    let message = format!("`end_anchor` ({last}) is before `start_anchor` ({first})");
-                    return Err(ParseError::new(message, "Send the first and the last line of the range."));
-                }
+            (None, Some(edit), None, None, None) => {
+                let lines = self.range(&edit.start_anchor, edit.end_anchor.as_deref())?;
                 let new = self.without_anchors(number, edit.new_text);
-                Ok(Operation::ReplaceLines { lines: LineRange { first, last }, new, expect: None })
+                Ok(Operation::ReplaceLines { lines, new, expect: None })
             }
-            (None, None, Some(edit), None) => {
+            (None, None, Some(edit), None, None) => {
                 let after = self.anchor(&edit.anchor)?.into();
                 Ok(Operation::InsertLines { after, text: self.without_anchors(number, edit.text) })
             }
-            (None, None, None, Some(edit)) => {
+            (None, None, None, None, Some(op)) => self.later_form(number, op),
+            (None, None, None, Some(edit), None) => {
                 let which = if edit.all == Some(true) { Which::All } else { Which::Unique };
                 Ok(Operation::Replace { old: edit.old_text, new: edit.new_text, which, within: None })
             }
@@ -198,6 +230,36 @@ impl Reader {
                 format!("Put each change into an edit of its own. Example: {}", EDIT.example),
             )),
         }
+    }
+
+    fn later_form(&mut self, number: usize, edit: Op) -> Result<Operation, ParseError> {
+        let text = self.without_anchors(number, edit.new_text);
+        let after = match (edit.op, edit.pos) {
+            (OpName::Replace, Some(pos)) => {
+                let lines = self.range(&pos, edit.end.as_deref())?;
+                return Ok(Operation::ReplaceLines { lines, new: text, expect: None });
+            }
+            (OpName::Replace, None) => {
+                let message = format!("edit {number} replaces lines, but has no `pos`");
+                return Err(ParseError::new(message, "Send the first line as `pos`, such as 12:a3."));
+            }
+            (OpName::Append, Some(pos)) => self.anchor(&pos)?.into(),
+            (OpName::Append, None) => InsertAfter::LastLine,
+            (OpName::Prepend, Some(pos)) => (self.anchor(&pos)? - 1).into(),
+            (OpName::Prepend, None) => InsertAfter::Line(0),
+        };
+        Ok(Operation::InsertLines { after, text })
+    }
+
+    /// The lines between two anchors.
+    fn range(&mut self, start: &str, end: Option<&str>) -> Result<LineRange, ParseError> {
+        let first = self.anchor(start)?;
+        let last = end.map_or(Ok(first), |anchor| self.anchor(anchor))?;
+        if last < first {
+            let message = format!("the range ends at line {last}, before its start at line {first}");
+            return Err(ParseError::new(message, "Send the first and the last line of the range."));
+        }
+        Ok(LineRange { first, last })
     }
 
     /// The line that an anchor names; the anchor is kept to be checked.

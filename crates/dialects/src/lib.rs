@@ -29,9 +29,11 @@ mod goose;
 mod hashline;
 mod native;
 mod nexus3;
+mod notebook;
 mod opencode;
 mod openhands;
 mod phoenix;
+mod phrases;
 mod qwen;
 mod roo;
 mod spec;
@@ -42,7 +44,7 @@ use std::sync::LazyLock;
 
 use slipstitch_core::dialect::{Dialect, Dialects};
 use slipstitch_core::path::FilePath;
-use slipstitch_core::plan::{Folders, Footer, LinePrefix, Plan, ReadPlan};
+use slipstitch_core::plan::{Folders, Footer, LinePrefix, Plan, ReadOn, ReadPlan};
 
 /// Every built-in dialect, in the order that help and tool listings show them.
 pub const BUILTIN: &[&Dialect] = &[
@@ -83,7 +85,16 @@ fn read_budget(last: Option<usize>) -> usize {
 fn read_plan(path: FilePath, [first, last]: [Option<usize>; 2], footer: Footer) -> Plan {
     let prefix = LinePrefix::Number;
     let budget = read_budget(last);
-    Plan::Read(ReadPlan { path, first, last, budget, folders: Folders::Refused, footer, prefix })
+    Plan::Read(ReadPlan {
+        path,
+        first,
+        last,
+        budget,
+        folders: Folders::Refused,
+        footer,
+        prefix,
+        read_on: ReadOn::Line,
+    })
 }
 
 /// The built-in dialects as a registry, to pass to an engine or to extend.

@@ -1,6 +1,7 @@
 //! The `opencode` dialect: the file tools of opencode and its forks.
 
 use crate::answer;
+use crate::phrases::writes_with;
 use crate::spec::{Action, Described, EmptyOld, Field, Role, Spec, all, content, new, old, path, tool};
 use slipstitch_core::dialect::Dialect;
 use slipstitch_core::hint::HintPhrases;
@@ -21,14 +22,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-const PHRASES: HintPhrases = HintPhrases {
-    old: "`oldString`",
-    all: Some("set `replaceAll`"),
-    create: Some("create the file with `write`"),
-    overwrite: Some("overwrite it with `write`"),
-    fill: Some("write it with `write`"),
-    ..HintPhrases::NONE
-};
+const PHRASES: HintPhrases =
+    HintPhrases { old: "`oldString`", all: Some("set `replaceAll`"), ..writes_with!("write") };
 
 struct Edit;
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::answer;
 use crate::cline::WriteToFile;
+use crate::phrases::writes_with;
 use crate::spec::{
     Action, Described, EmptyOld, Field, Paths, Role, Spec, all, edit_plan, new, old, path, resolve_path, tool,
 };
@@ -34,10 +35,7 @@ pub(super) const DIALECT: Dialect = Dialect {
             _ => "`old_string`",
         },
         all: if tool.name == "edit" { Some("set `replace_all`") } else { None },
-        create: Some("create the file with `write_to_file`"),
-        overwrite: Some("overwrite it with `write_to_file`"),
-        fill: Some("write it with `write_to_file`"),
-        ..HintPhrases::NONE
+        ..writes_with!("write_to_file")
     },
     render: answer::render,
     ..Dialect::PLAIN
@@ -58,16 +56,23 @@ impl Described for ApplyDiff {
     };
 }
 
+/// The base of the tools that replace a snippet.
+const SEARCH_REPLACE: Spec = Spec {
+    name: "search_replace",
+    about: "Replaces text in a file.",
+    example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
+    fields: &[path("file_path"), old("old_string"), new("new_string")],
+    ..Spec::REPLACE
+};
+
 struct Edit;
 
 impl Described for Edit {
     const SPEC: Spec = Spec {
         name: "edit",
         aliases: &["search_and_replace"],
-        about: "Replaces text in a file.",
-        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
         fields: &[path("file_path"), old("old_string"), new("new_string"), all("replace_all")],
-        ..Spec::REPLACE
+        ..SEARCH_REPLACE
     };
 }
 
@@ -77,7 +82,6 @@ impl Described for EditFile {
     const SPEC: Spec = Spec {
         name: "edit_file",
         about: "Replaces text in a file. An empty old_string creates one.",
-        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
         action: Action::Replace(EmptyOld::Creates),
         fields: &[
             path("file_path"),
@@ -86,20 +90,14 @@ impl Described for EditFile {
             Field::new("expected_replacements", Role::Expected, "How often it occurs, if not once.")
                 .optional(),
         ],
-        ..Spec::REPLACE
+        ..SEARCH_REPLACE
     };
 }
 
 struct SearchReplace;
 
 impl Described for SearchReplace {
-    const SPEC: Spec = Spec {
-        name: "search_replace",
-        about: "Replaces text in a file.",
-        example: r#"{"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}"#,
-        fields: &[path("file_path"), old("old_string"), new("new_string")],
-        ..Spec::REPLACE
-    };
+    const SPEC: Spec = SEARCH_REPLACE;
 }
 
 /// The older tool for insertions.

@@ -66,6 +66,8 @@ pub(crate) enum Action {
     Patch(Option<Format>),
     /// Applies SEARCH/REPLACE blocks to one file, in the order of the file.
     Blocks,
+    /// Adds lines to a file by code with lines left out, or creates a file.
+    Sketch,
 }
 
 /// What an empty old text means.
@@ -84,8 +86,6 @@ pub(crate) enum Existing {
     Overwritten,
     /// The call is refused.
     Refused,
-    /// The call is refused, unless the file is empty.
-    Filled,
 }
 
 /// How a tool family writes paths.
@@ -263,7 +263,7 @@ pub(crate) const fn tool<S: Described>() -> Tool {
         title: spec.title,
         about: spec.about,
         effect: match spec.action {
-            Action::Replace(_) | Action::Blocks => Effect::Edits,
+            Action::Replace(_) | Action::Blocks | Action::Sketch => Effect::Edits,
             Action::Write(_) | Action::Patch(_) => Effect::Replaces,
             Action::Read(_) => Effect::Reads,
         },
@@ -285,6 +285,28 @@ impl Spec {
         action: Action::Replace(EmptyOld::Refused),
         fields: &[],
         paths: Paths::InRoot,
+    };
+
+    /// The base of a description: replaces a snippet in fields that many hosts have. An empty old text creates a file.
+    pub(crate) const OLD_STRING: Self = Self {
+        about: "Replaces text in a file. Include enough surrounding lines in old_string for it to occur exactly once. An \
+                empty old_string creates a file.",
+        example: r#"{"file_path": "src/main.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
+        action: Action::Replace(EmptyOld::Creates),
+        fields: &[path("file_path"), old("old_string"), new("new_string")],
+        ..Self::REPLACE
+    };
+
+    /// The base of a description: adds lines by code in which comments stand for the others.
+    pub(crate) const SKETCH: Self =
+        Self { title: "Add lines to a file", action: Action::Sketch, ..Self::REPLACE };
+
+    /// The base of a description: creates a file.
+    pub(crate) const CREATE: Self = Self {
+        title: "Create a file",
+        about: "Creates a file and its folders. An existing file is refused.",
+        action: Action::Write(Existing::Refused),
+        ..Self::REPLACE
     };
 
     /// The base of a description: writes a whole file.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer;
+use crate::phrases::writes_with;
 use crate::spec::{Described, Field, Paths, RULES, Role, Spec, content, resolve_path, tool};
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, Tool, read, schema};
 use slipstitch_core::hint::HintPhrases;
@@ -29,13 +30,7 @@ pub(super) const DIALECT: Dialect = Dialect {
             fields.insert("edits".into(), edits);
         }
     },
-    phrases: |_| HintPhrases {
-        old: "`old_text`",
-        create: Some("create the file with `write_file`"),
-        overwrite: Some("overwrite it with `write_file`"),
-        fill: Some("write it with `write_file`"),
-        ..HintPhrases::NONE
-    },
+    phrases: |_| HintPhrases { old: "`old_text`", ..writes_with!("write_file") },
     render: answer::render,
     ..Dialect::PLAIN
 };
@@ -102,7 +97,10 @@ enum Mode {
 fn edit_file(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let fields: EditFile = read(arguments.fields)?;
     let path = resolve_path(&fields.path, Paths::WithRootName, arguments.roots)?;
-    let operations = match (fields.mode.unwrap_or(Mode::Edit), fields.edits, fields.content) {
+    let mode = fields.mode.unwrap_or(Mode::Edit);
+    // An empty content is one for a file, and a placeholder beside edits.
+    let content = fields.content.filter(|content| mode != Mode::Edit || !content.is_empty());
+    let operations = match (mode, fields.edits, content) {
         (Mode::Edit, Some(edits), None) if edits.is_empty() => {
             return Err(ParseError::new("`edits` is an empty list", "Put at least one edit into it."));
         }

@@ -152,6 +152,7 @@ fn check_case_works(client: &dyn Client, case: &ToolCase, protection: Protection
         PathKind::File => "sub/plain.txt",
         PathKind::NewFile => "sub/created.txt",
         PathKind::Folder => "sub",
+        PathKind::Notebook => "sub/plain.ipynb",
     };
     let response = client.call(case, path);
     if response.succeeded || response.is_proposed || protection == Protection::Off {

@@ -1,7 +1,7 @@
 //! `slipstitch read`: show a file's numbered lines.
 
 use clap::Args;
-use slipstitch::core::plan::{Folders, Footer, LinePrefix, LineRange, Plan, ReadPlan};
+use slipstitch::core::plan::{Folders, Footer, LinePrefix, LineRange, Plan, ReadOn, ReadPlan};
 
 use crate::file_argument::file_name;
 use crate::global::Global;
@@ -40,6 +40,7 @@ impl Read {
             folders: Folders::Refused,
             footer: Footer::Version,
             prefix: LinePrefix::Number,
+            read_on: ReadOn::Line,
         };
         Ok(Box::new(workspace.run(Plan::Read(plan), "read")))
     }

@@ -188,6 +188,8 @@ fn changes_part_of_text(operation: &Operation) -> bool {
         | Operation::Hunk(_) => true,
         Operation::ReplaceAt { .. }
         | Operation::HunkAt { .. }
+        | Operation::Sketch(_)
+        | Operation::Cell(_)
         | Operation::Create { .. }
         | Operation::Overwrite { .. }
         | Operation::Fill { .. }

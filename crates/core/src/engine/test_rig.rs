@@ -4,7 +4,8 @@ use super::Engine;
 use crate::hint::HintPhrases;
 use crate::path::FilePath;
 use crate::plan::{
-    EditPlan, EditRules, FilePlan, Folders, Footer, LinePrefix, Operation, Overwriting, Plan, ReadPlan, Which,
+    EditPlan, EditRules, FilePlan, Folders, Footer, LinePrefix, Operation, Overwriting, Plan, ReadOn,
+    ReadPlan, Which,
 };
 use crate::ports::approver::Auto;
 use crate::ports::journal::Origin;
@@ -59,6 +60,7 @@ impl Rig {
             folders: Folders::Refused,
             footer: Footer::Version,
             prefix: LinePrefix::Number,
+            read_on: ReadOn::Line,
         })
     }
 

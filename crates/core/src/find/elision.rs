@@ -4,16 +4,11 @@
 use super::alignment::{Alignment, RowMatch, indent};
 use super::block::find_runs;
 use super::heading::opens_block;
-use super::limits::{MAX_CHAINS, MAX_ELIDED_LINES, MAX_ELISION_BYTES};
+use super::limits::{MAX_CHAINS, MAX_ELIDED_LINES};
 use super::punctuation::line_key;
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
-
-/// Comment markers that may precede the dots.
-const COMMENT_MARKERS: &[&str] = &[
-    "//", "#", "--", ";", "/*", "<!--", "%", "*", "{/*", "\"\"\"", "(*", "{-", "{#", "<%--", "@*", "'",
-    "REM ",
-];
+use crate::plan::is_elided_comment;
 
 /// The places of a request with elisions; none if it has no elisions.
 pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Alignment> {
@@ -114,9 +109,5 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
 /// Whether a row is a line of dots, or a comment that starts with dots.
 pub(super) fn is_elision(row: &Row) -> bool {
     let line = line_key(&row.text);
-    let comment = COMMENT_MARKERS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim_start);
-    match comment {
-        Some(body) => body.starts_with("...") && body.len() <= MAX_ELISION_BYTES,
-        None => line == "..." || line == "[...]" || line == "(...)",
-    }
+    is_elided_comment(&line) || line == "..." || line == "[...]" || line == "(...)"
 }

@@ -1,6 +1,7 @@
 //! Why an operation could not be placed.
 
 use super::diagnosis::{Candidate, Diagnosis};
+use super::notebook_problem::NotebookProblem;
 use crate::change::DifferenceKind;
 use crate::hint::{HintPhrases, and_then, either};
 use crate::outcome::Unplaced;
@@ -210,6 +211,17 @@ pub enum Reason {
     /// The request changes one path twice.
     #[error("the request changes the same path twice")]
     PathTwice,
+    /// A part of a sketch does not say where its lines belong.
+    #[error(
+        "the part of the code at line {line} does not say where it belongs: it must start and end with lines of one place in the file, and have all lines between them"
+    )]
+    SketchUnclear {
+        /// The part's first line in the sketch.
+        line: usize,
+    },
+    /// A cell of a notebook cannot be changed.
+    #[error(transparent)]
+    Notebook(NotebookProblem),
     /// A whole-file operation is combined with other edits to the file.
     #[error("creating, overwriting or deleting a file cannot be combined with other edits to it")]
     NotAlone,
@@ -254,6 +266,14 @@ impl Reason {
             Self::CannotReindent { .. } => Unplaced::CannotReindent,
             Self::SameFile { .. } => Unplaced::SameFile,
             Self::PathTwice => Unplaced::PathTwice,
+            Self::SketchUnclear { .. } => Unplaced::NoPlace,
+            Self::Notebook(problem) => match problem {
+                NotebookProblem::NotANotebook(_) | NotebookProblem::SameId(_) => Unplaced::NotANotebook,
+                NotebookProblem::NoCell { .. } => Unplaced::CellNotFound,
+                NotebookProblem::OtherType { .. } | NotebookProblem::OtherLanguage { .. } => {
+                    Unplaced::UnexpectedCell
+                }
+            },
             Self::NotAlone => Unplaced::NotAlone,
         }
     }
@@ -309,6 +329,8 @@ impl Reason {
             Self::CannotReindent { .. } => format!("Copy {} from the file, or send the new text at its final indentation without `reindent`.", phrases.old),
             Self::CannotStrip { .. } => "Strip only a prefix that every non-empty line starts with.".into(),
             Self::SameFile { .. } | Self::PathTwice => "Put all edits of one file under one path.".into(),
+            Self::SketchUnclear { .. } => "Add the neighbouring lines of the file. To change or delete lines, send the old and the new text with the tool that replaces text.".into(),
+            Self::Notebook(problem) => problem.hint().into(),
             Self::NotAlone => "Send it as a separate request.".into(),
         }
     }

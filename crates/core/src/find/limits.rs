@@ -104,8 +104,8 @@ pub(super) const DEFAULT_TAB_WIDTH: usize = 4;
 /// How many ways to chain the pieces around elisions are followed; a few are as ambiguous as a thousand.
 pub(super) const MAX_CHAINS: usize = 16;
 
-/// A longer comment that starts with dots is prose.
-pub(super) const MAX_ELISION_BYTES: usize = 80;
+/// How many lines of a part of a sketch are compared with lines of the file.
+pub(super) const MAX_SKETCH_COMPARISONS: usize = 1 << 20;
 
 /// How many letters and digits identify a line.
 pub(super) const MIN_DISTINCTIVE_LETTERS: usize = 4;

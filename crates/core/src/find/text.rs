@@ -8,9 +8,11 @@ use super::landmark::add_landmarks;
 use super::large::search_file;
 use super::limits::{MAX_CANDIDATES, MAX_LISTED_MATCHES};
 use super::miss::Misses;
+use super::notebook::resolve_cell;
 use super::request::{PlaceHint, SearchRequest};
 use super::resolved_edit::{Anchor, ResolvedEdit, line_range_span, replace, resolved_at};
 use super::search::{Hits, Needle};
+use super::sketch::resolve_sketch;
 use super::{EditFailure, NumberedOperation};
 use crate::change::Rung;
 use crate::plan::{EditRules, InsertAfter, LineRange, NewlineStyle, Operation, Separator, Which};
@@ -203,6 +205,8 @@ fn resolve_operation(
             let resolved = resolved_at(edit, Span::new(0, 0), text, rules.newline, snapshot)?;
             Ok(ResolvedEdit { anchor: Anchor::Start, ..resolved })
         }
+        Operation::Sketch(sketch) => resolve_sketch(edit, sketch, rules, snapshot),
+        Operation::Cell(change) => resolve_cell(edit, change, rules, snapshot),
         Operation::Create { .. }
         | Operation::Overwrite { .. }
         | Operation::Fill { .. }

@@ -25,6 +25,8 @@ pub(super) fn is_whole(operation: &Operation) -> bool {
         | Operation::Append { .. }
         | Operation::Prepend { .. }
         | Operation::Hunk(_)
+        | Operation::Sketch(_)
+        | Operation::Cell(_)
         | Operation::Move { .. }
         | Operation::SetExecutable(_) => false,
     }

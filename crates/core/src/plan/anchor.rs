@@ -22,10 +22,16 @@ impl LineAnchor {
         Self { line, hash: line_hash(text) }
     }
 
-    /// Parses `12:a3`. The line's text may follow after `|`, as a read shows it.
+    /// Parses `12:a3`, also written `12#a3`. The line's text may follow after `|`, as a read shows it, or after `:` in the other
+    /// form.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('|').map_or(text, |(anchor, _)| anchor).trim();
-        let (line, hash) = text.split_once(':')?;
+        let (line, hash) = match text.split_once(['#', ':'])? {
+            (line, rest) if text[line.len()..].starts_with('#') => {
+                (line, rest.split_once(':').map_or(rest, |(hash, _)| hash))
+            }
+            parts => parts,
+        };
         let is_hash = hash.len() == 2 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
         if !is_hash || !is_number {
@@ -52,6 +58,11 @@ mod tests {
     #[case(" 12:A3 ", Some((12, 0xa3)))]
     #[case("12:a3|let x = 1;", Some((12, 0xa3)))]
     #[case("12:a3|a:b|c", Some((12, 0xa3)))]
+    #[case("12#a3", Some((12, 0xa3)))]
+    #[case("12#a3:let x = a:b;", Some((12, 0xa3)))]
+    #[case("12#a3|let x = 1;", Some((12, 0xa3)))]
+    #[case("12:a3:let x = 1;", None)]
+    #[case("12#VK", None)]
     #[case("0:a3", None)]
     #[case("12", None)]
     #[case("12:a", None)]

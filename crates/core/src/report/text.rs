@@ -7,7 +7,7 @@ use super::{ConflictReport, FailureReport, FileReport, Report};
 use crate::change::Rung;
 use crate::find::{Cause, describe_overlap, times};
 use crate::outcome::{Outcome, Refused, Status};
-use crate::plan::{Footer, LineAnchor, LinePrefix, ReadPlan};
+use crate::plan::{Footer, LineAnchor, LinePrefix, ReadOn, ReadPlan};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::{list_lines, truncate_bytes};
 use slipstitch_text::{Encoding, Newline};
@@ -167,10 +167,18 @@ pub(crate) fn numbered_excerpt(
     plan: &ReadPlan,
 ) -> String {
     let (mut out, shown) = number_lines(text.lines().map(Cow::Borrowed), first, plan);
-    let read_on = if shown < last { format!("; read on from line {}", shown + 1) } else { String::new() };
+    let read_on = if shown < last { read_on_after(shown, plan) } else { String::new() };
     let _ = writeln!(out, "[lines {first}-{shown} of a file of {size} bytes{read_on}]");
     out.push_str("version: not computed for a part of a large file; `get_file_info` returns it");
     out
+}
+
+/// How to read on after a line, for the note below the lines.
+fn read_on_after(line: usize, plan: &ReadPlan) -> String {
+    match plan.read_on {
+        ReadOn::Line => format!("; read on from line {}", line + 1),
+        ReadOn::Offset => format!("; read on with offset {line}"),
+    }
 }
 
 /// Lines with their numbers from `first`, as many as the plan's budget allows but at least one, and the number of the last one.
@@ -185,7 +193,15 @@ fn number_lines<'t>(
         if out.len() + text.len() > plan.budget && number > first {
             break;
         }
-        let shown = truncate_line(&text, plan.budget);
+        let shown = match truncate_bytes(&text, plan.budget) {
+            None => text.as_ref().into(),
+            // Who names the last line gets more.
+            Some((start, omitted)) if plan.last.is_none() => {
+                format!("{start}[… {omitted} more bytes; a read that ends at line {number} shows more of it]")
+                    .into()
+            }
+            Some(_) => truncate_line(&text, plan.budget),
+        };
         let _ = match plan.prefix {
             LinePrefix::Number => writeln!(out, "{number:>6}\t{shown}"),
             LinePrefix::Colon => writeln!(out, "{number}: {shown}"),
@@ -204,8 +220,7 @@ pub fn numbered_lines(snapshot: &Snapshot, first: usize, last: usize, plan: &Rea
     let lines = (first..=last.min(count)).map(|number| snapshot.line(number));
     let (mut out, last_shown) = number_lines(lines, first, plan);
     if last_shown < last.min(count) || (plan.last.is_none() && last < count) {
-        let _ =
-            writeln!(out, "[lines {first}-{last_shown} of {count}; read on from line {}]", last_shown + 1);
+        let _ = writeln!(out, "[lines {first}-{last_shown} of {count}{}]", read_on_after(last_shown, plan));
     } else if first > 1 || last < count {
         let _ = writeln!(out, "[lines {first}-{last_shown} of {count}]");
     } else if count == 0 {

@@ -6,7 +6,9 @@
 mod agent_q;
 mod forge;
 mod hashline;
+mod notebook;
 mod phoenix;
+mod sketch;
 mod xzatoma;
 
 use serde_json::Value;

@@ -20,7 +20,7 @@ pub(super) struct EditFile {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ProposeFileEdit {
-    /// File path (relative to project root).
+    /// The file, in the project.
     pub(super) path: String,
     /// The whole new content, instead of original and modified.
     pub(super) new_content: Option<String>,
@@ -28,20 +28,20 @@ pub(super) struct ProposeFileEdit {
     pub(super) original: Option<String>,
     /// Its replacement.
     pub(super) modified: Option<String>,
-    /// What this change does (for the reviewer).
+    /// For the reviewer.
     pub(super) description: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct InsertAtLine {
-    /// File path (relative to project root).
+    /// The file, in the project.
     pub(super) path: String,
     /// Insert after this line; 0 is the start of the file, -1 its end.
     #[schemars(range(min = -1))]
     pub(super) line: i64,
     /// The lines to insert.
     pub(super) content: String,
-    /// What this change does (for logging).
+    /// For the log.
     pub(super) description: Option<String>,
     /// Have the user review it before it is applied.
     #[schemars(extend("x-unlisted" = true))]
@@ -50,7 +50,7 @@ pub(super) struct InsertAtLine {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ReadFile {
-    /// File path (relative to project root).
+    /// The file, in the project.
     pub(super) path: String,
     /// First line to show, from 1.
     #[schemars(range(min = 1))]
@@ -62,7 +62,7 @@ pub(super) struct ReadFile {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct GetFileInfo {
-    /// File path (relative to project root).
+    /// The file, in the project.
     pub(super) path: String,
 }
 

@@ -8,8 +8,8 @@ use slipstitch_core::dialect::Arguments;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
 use slipstitch_core::plan::patch::{PatchDirection, PatchOptions, plan as plan_patch};
 use slipstitch_core::plan::{
-    Batch, EditPlan, EditRules, FilePlan, Footer, IfMissing, LinePrefix, Operation, ParseError, Plan,
-    ReadPlan, Tolerance, Which,
+    Batch, EditPlan, EditRules, FilePlan, Footer, IfMissing, LinePrefix, Operation, ParseError, Plan, ReadOn,
+    ReadPlan, Sketch, Tolerance, Which,
 };
 use slipstitch_patch::Format;
 
@@ -17,37 +17,40 @@ use slipstitch_patch::Format;
 pub(super) fn parse<S: Described>(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let spec = S::SPEC;
     let call = Values { fields: spec.fields, values: &arguments.fields };
-    match spec.action {
+    let description = call.text(Role::Purpose).map(str::to_owned);
+    let mut plan = match spec.action {
         Action::Replace(empty) => {
-            let files = replacements(&spec, &call, empty, arguments.roots)?;
-            let plan = EditPlan::new(files, RULES);
-            let description = call.text(Role::Purpose).map(str::to_owned);
-            Ok(Plan::Edit(EditPlan { description, warnings: arguments.warnings, ..plan }))
+            let plan = EditPlan::new(replacements(&spec, &call, empty, arguments.roots)?, RULES);
+            Plan::Edit(EditPlan { warnings: arguments.warnings, ..plan })
         }
         Action::Write(existing) => {
             let content = call.text(Role::Content).unwrap_or_default().to_owned();
             let operation = match existing {
                 Existing::Overwritten => Operation::Overwrite { content, if_missing: IfMissing::Create },
                 Existing::Refused => Operation::Create { content },
-                Existing::Filled => Operation::Fill { content },
             };
-            edit_plan(call.path(&spec, arguments.roots)?, vec![operation], arguments.warnings)
+            edit_plan(call.path(&spec, arguments.roots)?, vec![operation], arguments.warnings)?
         }
-        Action::Read(prefix) => read(&spec, &call, prefix, arguments.roots),
+        Action::Sketch => {
+            let operation = Operation::Sketch(Sketch::new(call.text(Role::Content).unwrap_or_default()));
+            edit_plan(call.path(&spec, arguments.roots)?, vec![operation], arguments.warnings)?
+        }
+        Action::Read(prefix) => read(&spec, &call, prefix, arguments.roots)?,
         Action::Patch(format) => {
             let text = call.text(Role::Patch).unwrap_or_default();
-            let mut plan = patch_plan(text, format, None, &arguments)?;
-            plan.description = call.text(Role::Purpose).map(str::to_owned);
-            Ok(Plan::Edit(plan))
+            Plan::Edit(patch_plan(text, format, None, &arguments)?)
         }
         Action::Blocks => {
             let path = call.path(&spec, arguments.roots)?;
             let text = call.text(Role::Patch).unwrap_or_default();
-            let mut plan = patch_plan(text, Some(Format::SearchReplace), Some(&path), &arguments)?;
-            plan.rules = EditRules { batch: Batch::InOrder, ..plan.rules };
-            Ok(Plan::Edit(plan))
+            let plan = patch_plan(text, Some(Format::SearchReplace), Some(&path), &arguments)?;
+            Plan::Edit(EditPlan { rules: EditRules { batch: Batch::InOrder, ..plan.rules }, ..plan })
         }
+    };
+    if let Plan::Edit(plan) = &mut plan {
+        plan.description = description;
     }
+    Ok(plan)
 }
 
 /// The values of a call, by the roles of their fields.
@@ -184,7 +187,12 @@ fn read(spec: &Spec, call: &Values<'_>, prefix: LinePrefix, roots: &[RootName]) 
         }
     };
     Ok(match read_plan(path, range, Footer::Unusual) {
-        Plan::Read(plan) => Plan::Read(ReadPlan { prefix, ..plan }),
+        Plan::Read(plan) => {
+            let counts_from_zero = |field: &Field| field.role == Role::FirstFromZero && field.is_listed;
+            let read_on =
+                if spec.fields.iter().any(counts_from_zero) { ReadOn::Offset } else { ReadOn::Line };
+            Plan::Read(ReadPlan { prefix, read_on, ..plan })
+        }
         plan => plan,
     })
 }

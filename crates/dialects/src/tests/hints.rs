@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use slipstitch_core::dialect::{Dialect, Tool};
-use slipstitch_core::find::{Cause, Diagnosis, Reason};
+use slipstitch_core::find::{Cause, Diagnosis, NotebookProblem, Reason};
 use slipstitch_core::guard::Refusal;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::FilePath;
@@ -49,6 +49,14 @@ fn reasons() -> Vec<Reason> {
         Reason::CannotStrip { line: 1, prefix: " ".into(), found: String::new() },
         Reason::SameFile { other: path() },
         Reason::PathTwice,
+        Reason::SketchUnclear { line: 1 },
+        Reason::Notebook(NotebookProblem::NotANotebook("it is not JSON")),
+        Reason::Notebook(NotebookProblem::NoCell { cell: "a".into(), known: Vec::new(), more: 0 }),
+        Reason::Notebook(NotebookProblem::OtherType {
+            cell: "a".into(),
+            found: "code".into(),
+            expected: "raw",
+        }),
         Reason::NotAlone,
     ]
 }

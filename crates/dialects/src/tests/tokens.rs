@@ -5,14 +5,15 @@ use slipstitch_core::dialect::{ListedFields, Tool};
 
 use crate::BUILTIN;
 
-/// The tokens of a tool as a host sends it to a model.
+/// The tokens of a tool as a host sends it to a model, in the longest of the usual forms.
 fn tokens(tool: &Tool, fields: ListedFields) -> usize {
-    let sent = json!({
-        "name": tool.name,
-        "description": tool.about,
-        "input_schema": tool.input_schema(fields),
-    });
-    slipstitch_tokens::count(&sent.to_string())
+    let (name, about, schema) = (tool.name, tool.about, tool.input_schema(fields));
+    let forms = [
+        json!({"name": name, "description": about, "input_schema": schema}),
+        json!({"type": "function", "function": {"name": name, "description": about, "parameters": schema}}),
+        json!({"type": "function", "name": name, "description": about, "parameters": schema, "strict": false}),
+    ];
+    forms.iter().map(|sent| slipstitch_tokens::count(&sent.to_string())).max().unwrap_or_default()
 }
 
 /// The ceiling for the tools that a dialect lists by default.

@@ -108,7 +108,7 @@ impl LexicalClient {
                 Ok(format!("{:?}", names?))
             }
             (_, Ok(false)) => Err(io::ErrorKind::InvalidInput.into()),
-            (PathKind::File, _) => fs::read_to_string(path),
+            (PathKind::File | PathKind::Notebook, _) => fs::read_to_string(path),
             (PathKind::NewFile, Ok(true)) => Err(io::ErrorKind::AlreadyExists.into()),
             // It may leave the root but not the sandbox: some symlinks lead to the rest of the machine.
             (PathKind::NewFile, _) if !self.is_in_sandbox(path) => {

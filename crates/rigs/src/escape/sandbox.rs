@@ -119,6 +119,8 @@ impl Sandbox {
         {
             fs::write(root.join(file), plain_text())?;
         }
+        let cell = serde_json::json!({"cell_type": "code", "source": [FIRST_LINE]});
+        fs::write(root.join("sub/plain.ipynb"), serde_json::json!({"cells": [cell]}).to_string())?;
         fs::hard_link(outside.join("hard.txt"), root.join("hard.txt"))?;
         mknodat(CWD, root.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         // The socket file remains after the listener is closed.

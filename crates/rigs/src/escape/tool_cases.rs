@@ -28,6 +28,8 @@ pub(super) enum PathKind {
     NewFile,
     /// An existing folder.
     Folder,
+    /// An existing notebook.
+    Notebook,
 }
 
 impl fmt::Display for ToolCase {
@@ -43,6 +45,10 @@ const fn on_file(dialect: &'static str, tool: &'static str, arguments: fn(&str) 
 
 const fn on_new_file(dialect: &'static str, tool: &'static str, arguments: fn(&str) -> Value) -> ToolCase {
     ToolCase { takes: PathKind::NewFile, ..on_file(dialect, tool, arguments) }
+}
+
+const fn on_notebook(dialect: &'static str, tool: &'static str, arguments: fn(&str) -> Value) -> ToolCase {
+    ToolCase { takes: PathKind::Notebook, ..on_file(dialect, tool, arguments) }
 }
 
 const fn on_folder(dialect: &'static str, tool: &'static str, arguments: fn(&str) -> Value) -> ToolCase {
@@ -134,6 +140,9 @@ pub(super) const TOOL_CASES: &[ToolCase] = &[
     on_file("claude", "Edit", |path| {
         json!({"file_path": path, "old_string": FIRST_LINE, "new_string": "changed"})
     }),
+    on_notebook("claude", "NotebookEdit", |path| {
+        json!({"notebook_path": path, "cell_id": "cell-0", "new_source": "changed"})
+    }),
     on_file("claude", "MultiEdit", |path| {
         json!({"file_path": path, "edits": [{"old_string": FIRST_LINE, "new_string": "changed"}]})
     }),
@@ -180,6 +189,9 @@ pub(super) const TOOL_CASES: &[ToolCase] = &[
     }),
     on_file("copilot", "multi_replace_string_in_file", |path| {
         json!({"replacements": [{"filePath": path, "oldString": FIRST_LINE, "newString": "changed"}]})
+    }),
+    on_notebook("copilot", "edit_notebook_file", |path| {
+        json!({"filePath": path, "editType": "edit", "cellId": "cell-0", "newCode": "changed"})
     }),
     on_new_file("copilot", "create_file", |path| json!({"filePath": path, "content": "changed\n"})),
     on_new_file("copilot", "apply_patch", |path| v4a(&format!("Add File: {path}\n+changed"))),
