@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_file_that_may_not_be_written_is_shown_with_what_belongs_in_it() {
         let error = report(Error::NoPermission { file: "/s.json".into() }, "Add this by hand:\n{}");
-        assert_eq!(error.status(), Status::Failed);
+        assert_eq!(error.report.status(), Status::Failed);
         assert_eq!(error.report.message, "no permission to write `/s.json`");
         assert_eq!(error.report.hint.as_deref(), Some("Nothing was written. Add this by hand:\n{}"));
     }
