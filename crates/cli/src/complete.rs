@@ -10,8 +10,8 @@ use slipstitch::core::ports::journal::{Filter, Proposal, Summary};
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::dialects::builtin;
 
+use crate::caller_names::CallerNames;
 use crate::project::find_root;
-use crate::selection::Names;
 use crate::topics::topic_names;
 
 /// How many changes are offered.
@@ -72,8 +72,8 @@ pub(crate) fn agents() -> Vec<CompletionCandidate> {
     names().agents.into_iter().map(CompletionCandidate::new).collect()
 }
 
-fn names() -> Names {
-    workspace().as_ref().map(Names::of).unwrap_or_default()
+fn names() -> CallerNames {
+    workspace().as_ref().map(CallerNames::of).unwrap_or_default()
 }
 
 /// The tools of the dialect named on the command line, or of the default dialect.

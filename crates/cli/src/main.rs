@@ -1,10 +1,12 @@
 //! The `slipstitch` command-line program.
 
+mod caller_names;
 mod change;
 mod command;
 mod complete;
 mod consent;
 mod diff;
+mod environment;
 mod error;
 mod escape;
 mod file_argument;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use crate::environment::env_variable;
 use crate::error::CommandError;
-use crate::workspace::env_variable;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelOption {

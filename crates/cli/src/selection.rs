@@ -12,6 +12,7 @@ use slipstitch::core::ports::journal::{Filter, Origin, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 
+use crate::caller_names::CallerNames;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
@@ -117,31 +118,9 @@ pub(crate) fn reject_filters(selection: &Selection, global: &Global) -> Result<(
     }
 }
 
-/// How many of the last changes are searched for names.
-const NAMES_FROM: usize = 1000;
-
-/// The agents and sessions that made the last changes.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    pub(crate) agents: BTreeSet<String>,
-    pub(crate) sessions: BTreeSet<String>,
-}
-
-impl Names {
-    pub(crate) fn of(workspace: &Workspace) -> Self {
-        let filter = Filter { limit: Some(NAMES_FROM), ..Filter::default() };
-        let mut names = Self::default();
-        for change in workspace.log(&filter).unwrap_or_default() {
-            names.agents.extend(change.origin.agent);
-            names.sessions.insert(change.origin.session);
-        }
-        names
-    }
-}
-
 /// Lists the agents or sessions that made changes, if the selected one made none.
 pub(crate) fn known_names(workspace: &Workspace, global: &Global) -> Option<String> {
-    let names = Names::of(workspace);
+    let names = CallerNames::of(workspace);
     let describe = |kind: &str, wanted: &Option<String>, known: &BTreeSet<String>| {
         let wanted = wanted.as_ref().filter(|wanted| !known.contains(*wanted))?;
         let known: Vec<String> = known.iter().map(|name| format!("`{}`", escape_controls(name))).collect();

@@ -12,6 +12,7 @@ use slipstitch::core::settings::Mode;
 use slipstitch::state::StateError;
 use slipstitch::{Fsync, OpenError, Overrides, Workspace, WorkspaceOpenError};
 
+use crate::environment::env_variable;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::model_option::ModelOption;
@@ -136,19 +137,6 @@ pub(crate) fn landlock_error_report(error: ConfineError) -> CommandError {
     Report::custom(Status::Failed, "not_confined", error.to_string())
         .hint("Nothing was done. Run without `--landlock`, or on a system that supports it; `slipstitch doctor` shows whether this one does.")
         .into()
-}
-
-/// Reads an environment variable; an empty one counts as unset.
-pub(crate) fn env_variable(name: &str) -> Result<Option<String>, CommandError> {
-    match std::env::var_os(name).map(|value| value.into_string()) {
-        None => Ok(None),
-        Some(Ok(value)) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Some(Err(value)) => {
-            let message =
-                format!("the environment variable {name} is `{}`, which is not valid UTF-8", value.display());
-            Err(CommandError::usage(message, "Set it to UTF-8 text."))
-        }
-    }
 }
 
 pub(crate) fn open_error_report(error: WorkspaceOpenError) -> CommandError {

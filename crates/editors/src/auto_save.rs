@@ -94,7 +94,10 @@ mod tests {
         let found = find_listed(7, &[root.join("none"), lists.clone()], &files);
         let unsaved = OpenFile { file: 2, auto_save: Some("#a.txt#".into()) };
         assert_eq!(found, [unsaved, OpenFile { file: 1, auto_save: None }]);
-        assert_eq!(find_listed(77, &[lists.clone()], &files), [OpenFile { file: 0, auto_save: None }]);
+        assert_eq!(
+            find_listed(77, std::slice::from_ref(&lists), &files),
+            [OpenFile { file: 0, auto_save: None }]
+        );
         assert_eq!(find_listed(8, &[lists], &files), []);
     }
 }

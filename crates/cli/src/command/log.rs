@@ -10,13 +10,16 @@ use clap_complete::ArgValueCandidates;
 use serde::Serialize;
 use slipstitch::Workspace;
 use slipstitch::core::engine::history::ForeignChange;
+use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::plan::{ChangeId, ChangeLabels};
-use slipstitch::core::ports::journal::{ChangeKind, ChangeState, FileSummary, Filter, Origin, Summary};
+use slipstitch::core::ports::journal::{
+    ChangeKind, ChangeState, Entry, FileSummary, Filter, Origin, Summary,
+};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
-use super::show::find_change;
 use crate::complete;
+use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
@@ -249,5 +252,17 @@ pub(super) fn describe_file(file: &FileSummary) -> String {
         (Some(from), Some(to)) if from != to => format!("moved {from} to {to}"),
         (Some(path), Some(_)) => format!("changed {path}"),
         (None, None) => "nothing".into(),
+    }
+}
+
+/// A change of the journal, or the error that says why there is none.
+pub(super) fn find_change(workspace: &Workspace, id: ChangeId) -> Result<Entry, CommandError> {
+    match workspace.change(id).map_err(Report::from)? {
+        Some(entry) => Ok(entry),
+        None if workspace.was_pruned(id).map_err(Report::from)? => Err(pruned_change(id).into()),
+        None => {
+            let report = unknown_change(id, &PHRASES);
+            Err(report.hint("Run `slipstitch log --all` to list all changes.").into())
+        }
     }
 }

@@ -183,7 +183,7 @@ impl Mcp {
         let given = match (&self.token, &self.token_file) {
             (Some(text), _) => Some(Token::new(text)?),
             (None, Some(path)) => Some(Token::from_file(path)?),
-            (None, None) => match crate::workspace::env_variable("SLIPSTITCH_MCP_TOKEN") {
+            (None, None) => match crate::environment::env_variable("SLIPSTITCH_MCP_TOKEN") {
                 Ok(Some(text)) => Some(Token::new(&text)?),
                 Ok(None) => None,
                 Err(error) => return Err(ServeError::Token(error.report.message)),

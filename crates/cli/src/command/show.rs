@@ -5,7 +5,6 @@ use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
 use slipstitch::Workspace;
-use slipstitch::core::engine::{pruned_change, unknown_change};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
@@ -14,9 +13,8 @@ use slipstitch::core::ports::journal::{
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 
-use super::log;
+use super::log::{self, find_change};
 use crate::complete;
-use crate::consent::PHRASES;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
@@ -64,18 +62,6 @@ impl Show {
             several => {
                 Ok(Box::new(ShownChanges(several.iter().map(|&id| show(id)).collect::<Result<_, _>>()?)))
             }
-        }
-    }
-}
-
-/// A change of the journal, or the error that says why there is none.
-pub(super) fn find_change(workspace: &Workspace, id: ChangeId) -> Result<Entry, CommandError> {
-    match workspace.change(id).map_err(Report::from)? {
-        Some(entry) => Ok(entry),
-        None if workspace.was_pruned(id).map_err(Report::from)? => Err(pruned_change(id).into()),
-        None => {
-            let report = unknown_change(id, &PHRASES);
-            Err(report.hint("Run `slipstitch log --all` to list all changes.").into())
         }
     }
 }

@@ -297,8 +297,12 @@ fn sigterm_leaves_nothing_half_done() {
     let waiting = rig.command(&["review"]).output().unwrap();
     let waiting = String::from_utf8(waiting.stdout).unwrap();
     assert!(waiting.contains("p1"), "the proposal is still pending: {waiting}");
+    // The change is the server's, and this process has no terminal.
+    let settings = rig.0.path().join("config/slipstitch");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.toml"), "[undo]\nothers = \"allow\"\n").unwrap();
     let undone = rig.command(&["undo", "c1"]).output().unwrap();
-    assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is intact");
+    assert!(undone.status.success() && rig.text("b.txt") == "b\n", "the journal is intact: {undone:?}");
 }
 
 /// Opening the journal can take long: recovery reads large files, and another process may hold the journal, as here.

@@ -24,6 +24,7 @@ use slipstitch_core::settings::Settings;
 use crate::rig::path;
 
 /// A number from the environment.
+#[expect(clippy::disallowed_methods, reason = "the number of calls is the test's, not the engine's")]
 fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }

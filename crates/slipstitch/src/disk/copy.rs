@@ -128,7 +128,7 @@ pub(super) fn digest(
 enum Progress<'a> {
     /// So far it is the beginning of this content.
     Same(&'a Content),
-    Hashed(blake3::Hasher),
+    Hashed(Box<blake3::Hasher>),
 }
 
 /// Reads whole blocks, however short the requested spans are, and hashes or compares each block once.
@@ -149,8 +149,7 @@ struct HashingReader<'a, R> {
 
 impl<'a, R: Read> HashingReader<'a, R> {
     fn new(path: &'a FilePath, from: R, expected: Expected<'a>) -> Self {
-        let progress =
-            expected.content.map_or_else(|| Progress::Hashed(blake3::Hasher::new()), Progress::Same);
+        let progress = expected.content.map_or_else(|| Progress::Hashed(Box::default()), Progress::Same);
         Self {
             path,
             from,
@@ -215,7 +214,7 @@ impl<'a, R: Read> HashingReader<'a, R> {
             Progress::Same(expected) => {
                 let mut hasher = blake3::Hasher::new();
                 hasher.update(&expected[..start]).update(read);
-                self.progress = Progress::Hashed(hasher);
+                self.progress = Progress::Hashed(Box::new(hasher));
             }
             Progress::Hashed(hasher) => {
                 hasher.update(read);

@@ -76,9 +76,9 @@ fn describe(problem: Problem, error: &io::Error) -> String {
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
     use super::*;
     use rustix::io::Errno;
 

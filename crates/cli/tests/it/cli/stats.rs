@@ -166,6 +166,7 @@ fn calls_are_counted_by_file() {
     let calls = |path: &str| rig.json(["stats", "--file", path]).1["total"]["calls"].clone();
     assert_eq!([calls("a.txt"), calls("src"), calls("src/b.txt"), calls(".")], [3, 4, 3, 5]);
     assert_eq!(calls("src/none.txt"), 1, "it does not exist, but a call was about it");
+    rig.allow_unattended_review();
     rig.run(["forget", "--file", "src/b.txt", "--yes"]).assert_done();
     assert_eq!([calls("a.txt"), calls("src"), calls("src/b.txt")], [3, 1, 0]);
     rig.run(["doctor"]).assert_done();

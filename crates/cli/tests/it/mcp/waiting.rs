@@ -15,6 +15,11 @@ fn wait_for_the_call() {
     std::thread::sleep(Duration::from_millis(400));
 }
 
+/// A form that is answered sooner than a person could decides nothing.
+fn read_the_form() {
+    std::thread::sleep(Duration::from_millis(1_200));
+}
+
 /// A server that has edited a file once, and a process that has locked the journal since, against writers but not readers.
 fn locked_journal(rig: &Rig, capabilities: serde_json::Value, dialect: &str) -> (ServerProcess, Connection) {
     rig.put("a.txt", "one\n");
@@ -80,6 +85,7 @@ fn an_approved_change_that_waits_for_the_journal_can_be_cancelled() {
     let id = server.request("tools/call", json!({"name": "propose_file_edit", "arguments": propose}));
     let form = server.read();
     assert_eq!(form["method"], "elicitation/create");
+    read_the_form();
     lock(&other);
     let approved = json!({"action": "accept", "content": {"decision": "approve"}});
     server.send(json!({"jsonrpc": "2.0", "id": form["id"], "result": approved}).to_string());
@@ -106,6 +112,7 @@ fn sigterm_is_honoured_while_an_approved_change_waits_for_the_journal() {
     server.request("tools/call", json!({"name": "propose_file_edit", "arguments": propose}));
     let form = server.read();
     assert_eq!(form["method"], "elicitation/create");
+    read_the_form();
     lock(&other);
     let approved = json!({"action": "accept", "content": {"decision": "approve"}});
     server.send(json!({"jsonrpc": "2.0", "id": form["id"], "result": approved}).to_string());

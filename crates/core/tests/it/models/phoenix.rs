@@ -402,8 +402,12 @@ fn agrees_with_the_document() {
                     clipboards = copied;
                     *seen.entry("applied").or_default() += 1;
                 }
+                // The document does not say how deep recovered text is; where the file does not show it, nothing is written.
+                Expected::AppliedAtRecoveredPlace { .. } if !answer.report.is_success() => {
+                    assert!(answer.text.contains("does not show how to indent"), "{context}");
+                    *seen.entry("depth in doubt").or_default() += 1;
+                }
                 Expected::AppliedAtRecoveredPlace { files, clipboards: copied } => {
-                    assert!(answer.report.is_success(), "{context}");
                     let found = after.as_deref().unwrap_or_default();
                     assert!(files.iter().any(|file| unindented(found) == unindented(file)), "{context}");
                     check_answer(&answer, before.as_deref(), found, &call, &context);
@@ -438,4 +442,6 @@ fn agrees_with_the_document() {
     ];
     assert!(reasons.iter().all(|why| enough(why)), "every outcome is covered: {seen:?}");
     assert!(seen["open"] < seen["applied"] / 4, "most calls are definite: {seen:?}");
+    let in_doubt = seen.get("depth in doubt").copied().unwrap_or_default();
+    assert!(in_doubt < seen["applied at a recovered place"] / 10, "the depth is rarely in doubt: {seen:?}");
 }

@@ -129,7 +129,8 @@ fn a_sketch_never_changes_or_deletes_a_line() {
 #[test]
 fn bytes_that_are_no_text_are_kept() {
     let sandbox = Sandbox::default();
-    let before = b"a = 1\nb = 2\nc = \"\xff\"\nd = 4\ne = 5\n".to_vec();
+    // Two characters and one byte that is none: UTF-8, with an invalid byte.
+    let before = b"# \xc3\xa9\xc3\xa8\na = 1\nb = 2\nc = \"\xff\"\nd = 4\ne = 5\n".to_vec();
     sandbox.files.put(&crate::rig::path(NAME), before.clone());
     let code = format!("a = 1\nnew = 1\nb = 2\n{MARK}\nd = 4\nnew = 2\ne = 5\n");
     let arguments = json!({"filePath": NAME, "code": code});
