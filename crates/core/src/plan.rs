@@ -17,7 +17,7 @@ pub use error::{ParseError, ParseProblem};
 pub use folder::{EntryOrder, HiddenEntries, ListPlan, SearchPlan};
 pub use notebook::{CellChange, CellContent, CellEdit, CellPlace};
 pub use sketch::Sketch;
-pub(crate) use sketch::is_elided_comment;
+pub(crate) use sketch::{is_certain_elision, is_elided_comment};
 
 use crate::path::FilePath;
 use serde::{Deserialize, Serialize, Serializer};

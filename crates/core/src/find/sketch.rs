@@ -13,16 +13,20 @@
 //!                     stop()                        stop()
 //! ```
 //!
-//! So a sketch can only add lines. It is refused if it fits two places, or would change or delete a line.
+//! So a sketch can only add lines. It is refused if it fits two places, or would change or delete a line. It is also refused if it
+//! may quote more than that place: a line that it adds is already there in the lines left out next to it, or opens a block that the
+//! file has. Otherwise, a part that shows `a` unchanged and `b` with a change would be taken for `a` with a second `b` to add.
 
 use super::error::Reason;
+use super::heading::opens_block;
 use super::limits::MAX_SKETCH_COMPARISONS;
 use super::resolved_edit::{ResolvedEdit, resolved_at};
 use crate::change::Rung;
-use crate::plan::{EditRules, Sketch, is_elided_comment};
+use crate::plan::{EditRules, Sketch, is_certain_elision, is_elided_comment};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::decode_lossy;
 use slipstitch_text::{Span, canonical};
+use std::ops::Range;
 
 /// Finds where the new lines of a sketch belong.
 pub(super) fn resolve_sketch(
@@ -39,6 +43,10 @@ pub(super) fn resolve_sketch(
     let file = FileLines::of(snapshot);
     if snapshot.text_len() == 0 && sketch.is_complete() {
         return resolved_at(edit, Span::new(0, 0), code.into(), rules.newline, snapshot);
+    }
+    let is_doubtful = |line: &str| is_elided_comment(line) && !is_certain_elision(line);
+    if let Some(line) = code.lines().position(is_doubtful) {
+        return Err(Reason::SketchUnclear { line: line + 1 });
     }
     let mut placed: Vec<(Part<'_>, Place)> = Vec::new();
     for part in split(code) {
@@ -57,6 +65,15 @@ pub(super) fn resolve_sketch(
     let (Some((_, first)), Some((_, last))) = (placed.first(), placed.last()) else {
         return Err(Reason::SketchUnclear { line: 1 });
     };
+    for (at, (part, place)) in placed.iter().enumerate() {
+        let before = at.checked_sub(1).map_or(0, |at| placed[at].1.last + 1);
+        let after = placed.get(at + 1).map_or(file.lines.len(), |(_, place)| place.first);
+        let left_out = [before..place.first, place.last + 1..after];
+        let leaves_block = at > 0 && part.leaves_block(&placed[at - 1].0, before..place.first, &file);
+        if leaves_block || part.may_quote_more(*place, &left_out, &file) {
+            return Err(Reason::SketchUnclear { line: part.line });
+        }
+    }
     let at = Span::new(file.start_of(first.first, snapshot), file.end_of(last.last, snapshot));
     let mut new = String::new();
     let mut next = first.first;
@@ -119,7 +136,7 @@ fn split(code: &str) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut from = 0;
     for to in 0..=lines.len() {
-        if to < lines.len() && !is_elided_comment(lines[to]) {
+        if to < lines.len() && !is_certain_elision(lines[to]) {
             continue;
         }
         let is_blank = |line: &&&str| line.trim().is_empty();
@@ -147,6 +164,35 @@ impl Part<'_> {
     /// Whether its lines are in the file, one after the other.
     fn is_in(&self, file: &FileLines) -> bool {
         file.lines.windows(self.lines.len()).any(|lines| lines.iter().eq(self.lines.iter()))
+    }
+
+    /// The lines that it adds to its place.
+    fn added_lines(&self, place: Place, file: &FileLines) -> Vec<&str> {
+        let mut there = file.lines[place.first..=place.last].iter().peekable();
+        let is_added = |line: &&&str| there.next_if(|found| found == *line).is_none();
+        self.lines.iter().filter(is_added).copied().collect()
+    }
+
+    /// Whether it may quote lines of the file outside of its place, some of them with changes.
+    fn may_quote_more(&self, place: Place, left_out: &[Range<usize>], file: &FileLines) -> bool {
+        let has_word = |line: &str| line.chars().any(char::is_alphanumeric);
+        let is_in = |lines: &[String], line: &str| lines.iter().any(|found| found.trim() == line.trim());
+        let is_elsewhere = |line: &str| {
+            is_in(&file.lines[..place.first], line) || is_in(&file.lines[place.last + 1..], line)
+        };
+        self.added_lines(place, file).into_iter().filter(|line| has_word(line)).any(|line| {
+            left_out.iter().any(|range| is_in(&file.lines[range.clone()], line))
+                || (opens_block(line) && is_elsewhere(line))
+        })
+    }
+
+    /// Whether the lines left out before it end the block that it continues: they are less indented than it and than the end of the
+    /// part before.
+    fn leaves_block(&self, before: &Self, left_out: Range<usize>, file: &FileLines) -> bool {
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let ends = [before.lines.last(), self.lines.first()];
+        let own = ends.into_iter().flatten().map(|line| depth(line)).min().unwrap_or_default();
+        file.lines[left_out].iter().any(|line| !line.trim().is_empty() && depth(line) < own)
     }
 
     /// The only place in the file all of whose lines are in this part.

@@ -8,6 +8,64 @@ const COMMENT_MARKERS: &[&str] = &[
     "REM ",
 ];
 
+/// Words of comments that stand for lines left out, as in `// ... rest of the code unchanged ...`.
+const ELISION_WORDS: &[&str] = &[
+    "above",
+    "all",
+    "and",
+    "are",
+    "as",
+    "before",
+    "below",
+    "body",
+    "class",
+    "code",
+    "content",
+    "contents",
+    "else",
+    "everything",
+    "existing",
+    "fields",
+    "file",
+    "function",
+    "functions",
+    "goes",
+    "here",
+    "implementation",
+    "imports",
+    "in",
+    "is",
+    "keep",
+    "kept",
+    "lines",
+    "method",
+    "methods",
+    "more",
+    "no",
+    "not",
+    "of",
+    "omitted",
+    "original",
+    "other",
+    "previous",
+    "remain",
+    "remaining",
+    "remains",
+    "rest",
+    "same",
+    "shown",
+    "stay",
+    "stays",
+    "tests",
+    "the",
+    "this",
+    "unchanged",
+    "unmodified",
+];
+
+/// Ends of comments in languages that have them.
+const COMMENT_ENDS: &[&str] = &["*/}", "*/", "-->", "--%>", "*)", "-}", "#}", "*@"];
+
 /// A longer comment that starts with dots is prose.
 const MAX_ELISION_BYTES: usize = 80;
 
@@ -35,6 +93,19 @@ impl Sketch {
     pub fn written_lines(&self) -> String {
         self.0.split_inclusive('\n').filter(|line| !is_elided_comment(line)).collect()
     }
+}
+
+/// Whether a line can only stand for lines left out: a comment of dots, alone or with words that say so. A string such as `'...'`
+/// and a comment such as `# ... and then retry` may be text to write.
+pub(crate) fn is_certain_elision(line: &str) -> bool {
+    let line = line.trim();
+    let is_text_mark = |mark: &&&str| matches!(**mark, "'" | "\"\"\"" | "*");
+    let marks = COMMENT_MARKERS.iter().filter(|mark| !is_text_mark(mark));
+    let Some(body) = marks.filter_map(|mark| line.strip_prefix(mark)).next() else { return false };
+    let body = COMMENT_ENDS.iter().find_map(|end| body.strip_suffix(end)).unwrap_or(body).trim();
+    let mut words = body.split(|c: char| c.is_whitespace() || matches!(c, '.' | '…' | ',' | '(' | ')'));
+    let is_known = |word: &str| word.is_empty() || ELISION_WORDS.contains(&word.to_lowercase().as_str());
+    (body.starts_with("...") || body.starts_with('…')) && words.all(is_known)
 }
 
 /// Whether a line is a comment that starts with dots.

@@ -44,7 +44,8 @@ pub(crate) fn is_tag_fence(line: &str) -> Option<&str> {
 
 /// The path in a fence's info string: `python src/a.py`, `python:src/a.py`, `src/a.py`.
 fn from_info(info: &str) -> Option<&str> {
-    info.split([' ', '\t', ':', '=', '"', '\'', '{', '}', ',']).rfind(|word| is_pathlike(word))
+    let ends_word = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | '"' | '\'' | '{' | '}' | ',');
+    info.split(ends_word).rfind(|word| is_pathlike(word))
 }
 
 /// The path on a separate line. Without a label or quotes it must look like a path.

@@ -92,7 +92,7 @@ pub(super) fn looks_misspelled(line: &str) -> bool {
 fn unquote(mut path: &str) -> &str {
     loop {
         let is_quoted = ['`', '"', '\''].into_iter().any(|quote| is_quoted(path, quote));
-        path = match path.strip_suffix(':') {
+        path = match path.strip_suffix(':').or_else(|| path.strip_suffix("***")) {
             Some(rest) if !rest.is_empty() => rest.trim_end(),
             _ if is_quoted => path[1..path.len() - 1].trim(),
             _ => return path,
@@ -118,6 +118,7 @@ mod tests {
     #[case("*** update file:x.py", Marker::Update("x.py"), false)]
     #[case("*** Add File: `x.py`", Marker::Add("x.py"), false)]
     #[case("*** Move to: a: b", Marker::MoveTo("a: b"), true)]
+    #[case("*** Update File: b***:", Marker::Update("b"), false)]
     #[case("*** End of File\r", Marker::EndOfFile, true)]
     fn parses_markers_in_any_spacing(
         #[case] line: &str,

@@ -138,3 +138,53 @@ fn bytes_that_are_no_text_are_kept() {
     assert_eq!(answer.report.status(), Status::Refused, "{}", answer.text);
     assert_eq!(sandbox.files.get(&crate::rig::path(NAME)), Some(before));
 }
+
+#[test]
+fn a_sketch_that_may_quote_more_than_its_place_is_refused() {
+    let js = "import x;\n\nfunction a() {\n  one();\n}\n\nfunction b() {\n  two();\n}\n\nfunction c() {\n  three();\n}\n";
+    let cached = "import x\n\n@cached\ndef a():\n    return 1\n\n@cached\ndef b():\n    return 3\n";
+    let nested = "function b() {\n  if (q) {\n    two();\n  }\n  old();\n  if (r) {\n    x();\n  }\n}\n";
+    let three = "def a():\n    one()\n\ndef b():\n    two()\n\ndef c():\n    three()\n";
+    let quoted = "const xs = [\n  'a',\n  'b',\n];\nconst y = 1;\n";
+    let far = "def a():\n    x()\n\ndef b():\n    y()\n    return 0\n";
+    let cases = [
+        (
+            js,
+            "// ... existing code ...\nfunction a() {\n  one();\n}\n\nfunction b() {\n  two(2);\n}\n// ... existing code ...\n",
+        ),
+        (
+            js,
+            "import x;\n\nfunction a() {\n  one();\n}\n\nfunction b() {\n  two(2);\n}\n// ... existing code ...\n",
+        ),
+        (
+            cached,
+            "# ...existing code...\n@cached\ndef a():\n    return 2\n\n@cached\ndef b():\n    return 3\n",
+        ),
+        (
+            nested,
+            "function b() {\n  if (q) {\n    two();\n  }\n  new_();\n  if (r) {\n  // ... existing code ...\n}\n",
+        ),
+        (
+            nested,
+            "function b() {\n  if (q) {\n    two();\n  }\n  new_();\n  if (r) {\n    x();\n  }\n  // ... existing code ...\n}\n",
+        ),
+        (
+            three,
+            "def a():\n    # ... existing code ...\n    two()\n\ndef b():\n    zero()\n    two()\n# ... existing code ...\n",
+        ),
+        (quoted, "const xs = [\n  'a',\n  '...',\n  'b',\n];\nconst y = 1;\nconst z = 2;\n"),
+        (
+            far,
+            "def a():\n    start()\n    x()\n    # ... existing code ...\n    return 0\n\n# ... existing code ...\n",
+        ),
+        (far, "def a():\n    # ... and now we begin\n    start()\n    x()\n# ... existing code ...\n"),
+    ];
+    for (file, code) in cases {
+        let (status, after) = call(file, code);
+        assert_eq!((status, after.as_str()), (Status::Refused, file), "{code}");
+    }
+    // What only adds is still added.
+    let (status, after) =
+        call(far, "# ... rest of the code unchanged ...\ndef b():\n    log()\n    y()\n    return 0\n");
+    assert_eq!((status, after), (Status::Applied, far.replace("    y()", "    log()\n    y()")));
+}
