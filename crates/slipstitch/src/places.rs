@@ -35,7 +35,7 @@ use state_files::StateFiles;
 pub(crate) struct DiskPlaces {
     /// The roots with symlinks resolved. Relative paths are relative to the first.
     roots: Vec<PathBuf>,
-    /// The files that the settings were read from, or would be if they existed.
+    /// The files that settings are read from, by this process or others, or would be if they existed.
     settings: Vec<PathBuf>,
     state: StateFiles,
     git: GitPlaces,
@@ -46,7 +46,11 @@ pub(crate) struct DiskPlaces {
 impl DiskPlaces {
     pub(crate) fn new(roots: Vec<PathBuf>, settings: Vec<PathBuf>, state: PathBuf) -> Self {
         // A relative path must not change its meaning with the working folder.
-        let settings = settings.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect();
+        let settings = settings.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path));
+        let mut settings: Vec<PathBuf> = settings.collect();
+        // Most of them are the same file. Each costs a look at the disk in every call.
+        settings.sort();
+        settings.dedup();
         Self {
             hard_links: HardLinkFinder::new(roots.clone()),
             roots,

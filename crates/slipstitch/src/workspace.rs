@@ -26,7 +26,7 @@ use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerStatus, Synced};
 
-use crate::config::{Config, ConfigError, ROOT_FILE, Relaxing};
+use crate::config::{self, Config, ConfigError, ROOT_FILE, Relaxing};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
@@ -280,7 +280,11 @@ impl Builder {
         let recovered = recover(&files, &journal)?;
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
-        let settings = Config::file(self.config.as_deref()).into_iter();
+        // Another process may use other settings than this one: the user's own, and the ones in the usual place, are protected
+        // whichever file is in use. By now, the user's own file is recorded.
+        let given = self.config.as_deref();
+        let settings =
+            [Config::file(given), Config::file(None), config::trusted(&folder)].into_iter().flatten();
         let settings = settings.chain([Path::new(files.root()).join(ROOT_FILE)]).collect();
         let places = DiskPlaces::new(files.roots().map(PathBuf::from).collect(), settings, folder.clone());
         let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session, self.interrupt);

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use slipstitch::config::trust;
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::approver::{ApprovalRequest, Approver, Decision};
 use slipstitch::core::report::Report;
@@ -146,6 +147,42 @@ fn hard_links_do_not_bypass_the_protection_of_settings_and_journal() {
     let report = test.call("write_file", json!({"path": "data", "content": "x", "mode": "overwrite"}));
     assert_eq!(report.code(), "pending_review", "{report:?}");
     assert!(report.message.contains("Slipstitch's state"), "{}", report.message);
+}
+
+#[test]
+fn the_users_own_settings_are_protected_while_others_are_in_use() {
+    let folder = TestFolder::new();
+    folder.put("odd.txt", "[review]\n");
+    // This makes the state folder.
+    drop(folder.builder().open().unwrap());
+    trust(&folder.state(), &folder.at("odd.txt")).unwrap();
+    let test = TestWorkspace::open(folder);
+    let edit = json!({"path": "odd.txt", "old_text": "review", "new_text": "undo"});
+    let report = test.call("edit_file", edit);
+    assert_eq!(report.code(), "pending_review", "{report:?}");
+    assert!(report.message.contains("Slipstitch's settings"), "{}", report.message);
+    assert_eq!(test.text("odd.txt"), "[review]\n");
+    assert!(is_free(&test, "odd2.txt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_target_of_a_symlink_to_the_users_own_settings_is_protected() {
+    let folder = TestFolder::new();
+    folder.put("dotfiles/one", "[review]\n");
+    symlink(folder.at("dotfiles/one"), folder.outside("settings.toml")).unwrap();
+    // This makes the state folder.
+    drop(folder.builder().open().unwrap());
+    trust(&folder.state(), &folder.outside("settings.toml")).unwrap();
+    let test = TestWorkspace::open(folder);
+    let edit = json!({"path": "dotfiles/one", "old_text": "review", "new_text": "undo"});
+    let report = test.call("edit_file", edit);
+    assert_eq!(report.code(), "pending_review", "{report:?}");
+    assert!(report.message.contains("Slipstitch's settings"), "{}", report.message);
+    // Where the symlink leads to nothing, whoever creates the file writes the settings.
+    fs::remove_file(test.at("dotfiles/one")).unwrap();
+    assert!(!is_free(&test, "dotfiles/one"));
+    assert!(is_free(&test, "dotfiles/two"));
 }
 
 /// Turns every change into a proposal.
