@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use crate::answer;
 use crate::goose::Write;
+use crate::notebook::end_line;
 use crate::phrases::writes_with;
 use crate::spec::{Action, Described, Field, Role, Spec, path, tool};
 use slipstitch_core::dialect::{Arguments, Dialect, Effect, OtherName, Tool, read, schema};
@@ -142,26 +143,48 @@ struct Replace {
 
 /// Copies of hashline have edits such as `{"op": "replace", "pos": "12#VK", "end": "14#BH", "lines": ["a", "b"]}`. Their hashes differ,
 /// but callers copy anchors from what a read shows, and the operations are the same in all of them.
+///
+/// Fields that the form does not have stay in the edit, so that they are refused as in any other.
 fn modernize(tool: &Tool, call: &mut Value) {
     if tool.name != EDIT.name {
         return;
     }
     for edit in call.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten() {
-        let (Some(op), Some(lines)) = (edit["op"].as_str(), edit.get("lines")) else { continue };
-        // A placeholder, which is removed later.
-        if op.is_empty() {
+        let Value::Object(edit) = edit else { continue };
+        if edit.get("op").is_none_or(is_empty) {
+            // In an edit of another form, they are placeholders.
+            edit.retain(|name, value| !(is_of_later_form(name) && is_empty(value)));
             continue;
         }
-        let text: Option<String> = match lines {
-            Value::Null => Some(String::new()),
-            Value::String(text) if text.is_empty() || text.ends_with('\n') => Some(text.clone()),
-            Value::String(text) => Some(format!("{text}\n")),
-            Value::Array(lines) => lines.iter().map(|line| Some(format!("{}\n", line.as_str()?))).collect(),
-            _ => None,
-        };
-        if let Some(text) = text {
-            *edit = json!({"op": {"op": op, "pos": edit["pos"], "end": edit["end"], "new_text": text}});
+        if !edit["op"].is_string() {
+            continue;
         }
+        let Some(text) = edit.get("lines").and_then(text_of_lines) else { continue };
+        edit.remove("lines");
+        let fields = ["op", "pos", "end"].into_iter();
+        let mut op: Map<String, Value> =
+            fields.filter_map(|name| Some((name.into(), edit.remove(name)?))).collect();
+        op.insert("new_text".into(), text.into());
+        edit.insert("op".into(), op.into());
+    }
+}
+
+fn is_of_later_form(field: &str) -> bool {
+    matches!(field, "pos" | "end" | "lines")
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value == "" || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// The text of the later form's lines; `None` if they are not text.
+fn text_of_lines(lines: &Value) -> Option<String> {
+    match lines {
+        Value::Null => Some(String::new()),
+        Value::String(text) if text.is_empty() => Some(String::new()),
+        Value::String(text) => Some(end_line(text)),
+        Value::Array(lines) => lines.iter().map(|line| Some(end_line(line.as_str()?))).collect(),
+        _ => None,
     }
 }
 
@@ -271,13 +294,18 @@ impl Reader {
 
     /// New lines without the anchors that were copied with them, if every line has one.
     fn without_anchors(&mut self, number: usize, text: String) -> String {
-        let has_anchor =
-            |line: &str| line.split_once('|').is_some_and(|(start, _)| LineAnchor::parse(start).is_some());
-        if text.is_empty() || !text.lines().all(has_anchor) {
-            return text;
+        let lines = text.split_inclusive('\n').map(|line| Some(LineAnchor::split_from(line)?.1));
+        match lines.collect::<Option<String>>() {
+            Some(mut without) if !text.is_empty() => {
+                self.warnings
+                    .push(format!("edit {number}: the anchors in front of the new lines were removed"));
+                // The last line is empty. It is a line, because its anchor says so.
+                if !text.ends_with('\n') && (without.is_empty() || without.ends_with('\n')) {
+                    without.push('\n');
+                }
+                without
+            }
+            _ => text,
         }
-        self.warnings.push(format!("edit {number}: the anchors in front of the new lines were removed"));
-        let lines = text.split_inclusive('\n').filter_map(|line| line.split_once('|'));
-        lines.map(|(_, rest)| rest).collect()
     }
 }

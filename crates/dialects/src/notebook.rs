@@ -152,8 +152,20 @@ pub(crate) fn join_lines_of_code(tool: &Tool, call: &mut Value) {
     let Value::Array(lines) = code else { return };
     let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
     if let Some(lines) = lines {
-        *code = lines.join("\n").into();
+        *code = join_lines(&lines).into();
     }
+}
+
+/// The text of lines that were sent as a list, with or without their newlines. The last is left as it is.
+fn join_lines(lines: &[&str]) -> String {
+    let Some((last, others)) = lines.split_last() else { return String::new() };
+    let others: String = others.iter().map(|line| end_line(line)).collect();
+    others + last
+}
+
+/// An item of a list of lines, with a newline unless it was sent with one.
+pub(crate) fn end_line(line: &str) -> String {
+    if line.ends_with('\n') { line.into() } else { format!("{line}\n") }
 }
 
 fn needs(field: &str, example: &str) -> ParseError {

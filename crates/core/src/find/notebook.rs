@@ -24,6 +24,12 @@ const MAX_NAMED: usize = 30;
 /// How many hex digits the id of a new cell has, as in Jupyter.
 const ID_DIGITS: usize = 8;
 
+/// The fields that are read besides the list of cells. Where one is repeated, programs take the last, so a change to another
+/// would have no effect.
+const ROOT_FIELDS: [&str; 3] = ["metadata", "nbformat", "nbformat_minor"];
+/// The fields of a cell that are read or changed.
+const CELL_FIELDS: [&str; 3] = ["cell_type", "id", "source"];
+
 /// Finds the cell that a change is about, and the text to write there.
 pub(super) fn resolve_cell(
     edit: usize,
@@ -71,6 +77,11 @@ fn field(fields: &[Member], name: &str) -> Option<Span> {
     fields.iter().find(|field| field.name == name).map(|field| field.value)
 }
 
+/// Whether one of these fields occurs more than once.
+fn has_repeated(fields: &[Member], names: &[&str]) -> bool {
+    names.iter().any(|name| fields.iter().filter(|field| field.name == *name).nth(1).is_some())
+}
+
 impl<'t> Notebook<'t> {
     fn parse(text: &'t [u8]) -> Result<Self, NotebookProblem> {
         let problem = NotebookProblem::NotANotebook;
@@ -80,6 +91,9 @@ impl<'t> Notebook<'t> {
         let (Some(list), None) = (lists.next(), lists.next()) else {
             return Err(problem("it does not have one list `cells`"));
         };
+        if has_repeated(&fields, &ROOT_FIELDS) {
+            return Err(problem("one of its fields occurs more than once"));
+        }
         let list = (list.start, list.value);
         let spans = json::items(text, list.1).ok_or(problem("`cells` is not a list"))?;
         let cell = |at: Span| {
@@ -89,6 +103,9 @@ impl<'t> Notebook<'t> {
         };
         let cells = spans.into_iter().map(cell).collect::<Option<Vec<_>>>();
         let cells = cells.ok_or(problem("`cells` contains items that are not cells"))?;
+        if cells.iter().any(|cell| has_repeated(&cell.fields, &CELL_FIELDS)) {
+            return Err(problem("a field of one of its cells occurs more than once"));
+        }
         Ok(Self { text, fields, list, cells })
     }
 

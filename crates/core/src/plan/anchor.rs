@@ -22,16 +22,25 @@ impl LineAnchor {
         Self { line, hash: line_hash(text) }
     }
 
-    /// Parses `12:a3`, also written `12#a3`. The line's text may follow after `|`, as a read shows it, or after `:` in the other
-    /// form.
+    /// Parses `12:a3`, also written `12#a3`. The line's text may follow, as in [`Self::split_from`].
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.split_once('|').map_or(text, |(anchor, _)| anchor).trim();
-        let (line, hash) = match text.split_once(['#', ':'])? {
-            (line, rest) if text[line.len()..].starts_with('#') => {
-                (line, rest.split_once(':').map_or(rest, |(hash, _)| hash))
-            }
-            parts => parts,
-        };
+        if let Some((anchor, _)) = Self::split_from(text) {
+            return Some(anchor);
+        }
+        let (line, hash) = text.trim().split_once(['#', ':'])?;
+        Self::from_parts(line, hash)
+    }
+
+    /// Splits a line into the anchor in front of it and its text: `12:a3|text` as a read shows it, and `12#a3:text` or
+    /// `12#a3|text` in the other form.
+    pub fn split_from(line: &str) -> Option<(Self, &str)> {
+        let (number, rest) = line.split_once(['#', ':'])?;
+        let separators: &[char] = if line[number.len()..].starts_with('#') { &[':', '|'] } else { &['|'] };
+        let (hash, text) = rest.split_once(separators)?;
+        Some((Self::from_parts(number.trim_start(), hash.trim_end())?, text))
+    }
+
+    fn from_parts(line: &str, hash: &str) -> Option<Self> {
         let is_hash = hash.len() == 2 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
         if !is_hash || !is_number {
@@ -73,6 +82,26 @@ mod tests {
     #[case("99999999999999999999:a3", None)]
     fn parses_anchors(#[case] text: &str, #[case] want: Option<(usize, u8)>) {
         assert_eq!(LineAnchor::parse(text), want.map(|(line, hash)| LineAnchor { line, hash }));
+    }
+
+    #[rstest]
+    #[case("12:a3|a | b:c", Some("a | b:c"))]
+    #[case("12#a3:a | b:c", Some("a | b:c"))]
+    #[case("12#a3|a:b | c", Some("a:b | c"))]
+    #[case(" 12:a3 |  x\r\n", Some("  x\r\n"))]
+    #[case("12:a3|", Some(""))]
+    #[case("12#a3:", Some(""))]
+    #[case("12:a3", None)]
+    #[case("12#a3", None)]
+    #[case("12:a3:x | y", None)]
+    #[case("x12:a3|y", None)]
+    #[case("a | b", None)]
+    fn the_text_after_an_anchor_starts_after_its_own_separator(
+        #[case] line: &str,
+        #[case] want: Option<&str>,
+    ) {
+        let anchor = LineAnchor { line: 12, hash: 0xa3 };
+        assert_eq!(LineAnchor::split_from(line), want.map(|text| (anchor, text)));
     }
 
     #[test]

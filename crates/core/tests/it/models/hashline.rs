@@ -5,7 +5,7 @@
 //! that was meant.
 
 use fastrand::Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 use slipstitch_core::outcome::Status;
 use slipstitch_core::plan::LineAnchor;
 
@@ -182,5 +182,99 @@ fn a_wrong_hash_or_number_never_writes() {
         let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": edits}));
         assert_eq!(answer.report.code(), "unexpected_lines", "seed {seed}: {}", answer.text);
         assert_eq!(sandbox.text(NAME).unwrap(), model.text(), "seed {seed}");
+    }
+}
+
+/// The second line's anchor in `one`, `two`, `three`.
+fn anchor_of_two() -> String {
+    LineAnchor::of(2, "two").to_string()
+}
+
+/// Sends an edit of the file `one`, `two`, `three`, and returns whether it was applied, the answer and the file's text.
+fn edit_three_lines(edit: &Value) -> (bool, String, String) {
+    let sandbox = Sandbox::default();
+    sandbox.put(NAME, "one\ntwo\nthree\n");
+    let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": [edit]}));
+    (answer.report.status() == Status::Applied, answer.text, sandbox.text(NAME).unwrap())
+}
+
+#[test]
+fn lines_of_the_later_form_are_lines_with_or_without_newlines() {
+    let cases = [
+        (json!(["X", "Y"]), "X\nY\n"),
+        (json!(["X\n", "Y\n"]), "X\nY\n"),
+        (json!(["X\r\n", "Y\r\n"]), "X\nY\n"),
+        (json!(["X\n", "Y"]), "X\nY\n"),
+        (json!(["X", "Y\n"]), "X\nY\n"),
+        (json!(["X\n", "\n", "Y\n"]), "X\n\nY\n"),
+        (json!(["X", ""]), "X\n\n"),
+        (json!(["\n"]), "\n"),
+        (json!([""]), "\n"),
+        (json!([]), ""),
+        (json!(null), ""),
+        (json!(""), ""),
+        (json!("X"), "X\n"),
+        (json!("X\n"), "X\n"),
+        (json!(["2#10:b = 5"]), "b = 5\n"),
+        (json!(["2#10:b = 5 | c\n", "3#11|d:e\n"]), "b = 5 | c\nd:e\n"),
+        (json!(["2#10:b = 5", "c"]), "2#10:b = 5\nc\n"),
+    ];
+    for (lines, new) in cases {
+        let edit = json!({"op": "replace", "pos": anchor_of_two(), "lines": lines});
+        let (applied, answer, text) = edit_three_lines(&edit);
+        assert!(applied, "{lines}: {answer}");
+        assert_eq!(text, format!("one\n{new}three\n"), "{lines}");
+    }
+}
+
+#[test]
+fn anchors_in_front_of_new_lines_are_removed_up_to_their_own_separator() {
+    let cases = [
+        ("2:10|flags = A | B\n", "flags = A | B\n"),
+        ("2#10:flags = A | B\n", "flags = A | B\n"),
+        ("2#10|flags: A\n", "flags: A\n"),
+        ("2#10:x\r\n3:11|y | z", "x\ny | z\n"),
+        ("2:10|", "\n"),
+        ("2:10|x\n3:11|", "x\n\n"),
+        ("2:10:flags = A | B\n", "2:10:flags = A | B\n"),
+        ("2#10:x\ny | z\n", "2#10:x\ny | z\n"),
+    ];
+    for (new, want) in cases {
+        let (applied, answer, text) =
+            edit_three_lines(&json!({"set_line": {"anchor": anchor_of_two(), "new_text": new}}));
+        assert!(applied, "{new:?}: {answer}");
+        assert_eq!(text, format!("one\n{want}three\n"), "{new:?}");
+        assert_eq!(answer.contains("anchors in front"), !new.starts_with(want), "{new:?}: {answer}");
+    }
+}
+
+#[test]
+fn fields_that_the_later_form_does_not_have_are_refused() {
+    let edit = |more: Value| {
+        let mut edit = json!({"op": "replace", "pos": anchor_of_two(), "lines": ["X"]});
+        edit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        edit
+    };
+    let set_line = json!({"anchor": anchor_of_two(), "new_text": "Y"});
+    let refused = [
+        (edit(json!({"last": "3:45"})), "`edits[0].last`"),
+        (edit(json!({"pos_end": null})), "`edits[0].pos_end`"),
+        (edit(json!({"set_line": set_line})), "must have exactly one of"),
+        (json!({"set_line": set_line, "pos": anchor_of_two()}), "`edits[0].pos`"),
+    ];
+    for (edit, said) in refused {
+        let (applied, answer, text) = edit_three_lines(&edit);
+        assert!(!applied && answer.contains(said), "{edit}: {answer}");
+        assert_eq!(text, "one\ntwo\nthree\n", "{edit}");
+    }
+    let accepted = [
+        edit(json!({"end": "", "set_line": null, "replace_lines": "", "insert_after": [], "replace": {}})),
+        edit(json!({"end": [], "replace": {"old_text": "", "new_text": ""}})),
+        json!({"replace_lines": {"start_anchor": anchor_of_two(), "new_text": "X"}, "op": "", "pos": "", "end": null, "lines": []}),
+    ];
+    for edit in accepted {
+        let (applied, answer, text) = edit_three_lines(&edit);
+        assert!(applied, "{edit}: {answer}");
+        assert_eq!(text, "one\nX\nthree\n", "{edit}");
     }
 }

@@ -286,6 +286,37 @@ fn a_cell_that_is_not_certain_is_refused() {
         (cells(&format!("{},{}", code("b"), code("b"))), edit("b"), "more than one cell"),
         (cells("{\"id\": \"b\"}"), edit("b"), "no source"),
         (
+            cells(&code("b").replace("]}", "], \"source\": [\"z\"]}")),
+            edit("b"),
+            "a field of one of its cells",
+        ),
+        (
+            cells(&code("b").replace("]}", "], \"sourc\\u0065\": \"z\"}")),
+            edit("b"),
+            "a field of one of its cells",
+        ),
+        (cells(&code("b").replace("]}", "], \"id\": \"c\"}")), edit("b"), "a field of one of its cells"),
+        (
+            cells(&format!("{},{}", code("b"), code("c").replace("]}", "], \"id\": \"b\"}"))),
+            edit("b"),
+            "a field of one of its cells",
+        ),
+        (
+            cells(&code("b").replace("]}", "], \"cell_type\": \"raw\"}")),
+            edit("b"),
+            "a field of one of its cells",
+        ),
+        (
+            cells(&code("b")).replace("{\"cells\"", "{\"nbformat\": 3, \"cells\""),
+            edit("b"),
+            "one of its fields occurs more than once",
+        ),
+        (
+            python.replace("{\"cells\"", "{\"metadata\": {}, \"cells\""),
+            edit("b"),
+            "one of its fields occurs more than once",
+        ),
+        (
             cells(&code("b")),
             json!({"filePath": NAME, "editType": "edit", "cellId": "b", "newCode": "y", "language": "markdown"}),
             "is a code cell, not a markdown cell",
@@ -338,4 +369,27 @@ fn a_damaged_notebook_is_refused_or_keeps_what_is_outside_its_cells() {
         applied += 1;
     }
     assert!(applied > 30, "{applied}");
+}
+
+#[test]
+fn a_list_of_lines_is_joined_with_or_without_newlines() {
+    let cases = [
+        (json!(["a = 1", "b = 2"]), "a = 1\nb = 2"),
+        (json!(["a = 1\n", "b = 2\n"]), "a = 1\nb = 2\n"),
+        (json!(["a = 1\r\n", "b = 2\r\n"]), "a = 1\nb = 2\n"),
+        (json!(["a = 1\n", "b = 2"]), "a = 1\nb = 2"),
+        (json!(["a = 1\n", "b = 2", "c = 3"]), "a = 1\nb = 2\nc = 3"),
+        (json!(["a = 1\n", "\n", "b = 2\n"]), "a = 1\n\nb = 2\n"),
+        (json!(["a = 1", "", ""]), "a = 1\n\n"),
+        (json!(["a = 1"]), "a = 1"),
+        (json!([""]), ""),
+    ];
+    for (lines, source) in cases {
+        let sandbox = Sandbox::default();
+        sandbox.put(NAME, "{\"cells\": [{\"id\": \"b\", \"source\": \"x\"}], \"nbformat\": 4}");
+        let arguments = json!({"filePath": NAME, "editType": "edit", "cellId": "b", "newCode": lines});
+        let answer = sandbox.call("copilot", "edit_notebook_file", arguments);
+        let after: Value = serde_json::from_str(&sandbox.text(NAME).unwrap()).unwrap();
+        assert_eq!(after["cells"][0]["source"], source, "{lines}: {}", answer.text);
+    }
 }
