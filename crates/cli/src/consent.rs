@@ -92,17 +92,21 @@ impl Consent {
     }
 }
 
-/// One line about settings that have no effect. `slipstitch config check` has one for each.
-fn describe_ignored(ignored: &[IgnoredSetting]) -> Option<String> {
+/// One line for each file with settings that have no effect. `slipstitch config check` has one for each setting.
+fn describe_ignored(ignored: &[IgnoredSetting]) -> Vec<String> {
     let explained = "`slipstitch config check` explains";
-    match ignored {
-        [] => None,
-        [one] => Some(format!("{one}; {explained}")),
-        [first, ..] => {
-            let count = ignored.len();
-            Some(format!("{count} settings in {} are ignored: {}; {explained}", first.file, first.reason()))
+    let mut by_file: Vec<(&IgnoredSetting, usize)> = Vec::new();
+    for setting in ignored {
+        match by_file.iter_mut().find(|(first, _)| first.file == setting.file) {
+            Some((_, count)) => *count += 1,
+            None => by_file.push((setting, 1)),
         }
     }
+    let describe = |(first, count): (&IgnoredSetting, usize)| match count {
+        1 => format!("{first}; {explained}"),
+        _ => format!("{count} settings in {} are ignored: {}; {explained}", first.file, first.reason()),
+    };
+    by_file.into_iter().map(describe).collect()
 }
 
 struct TerminalApprover<'a> {

@@ -29,22 +29,24 @@ pub(crate) fn show_installation(
     render_diff(format, &before.collect::<Vec<_>>(), &after.collect::<Vec<_>>())
 }
 
-/// The change that removes values and may bring back earlier ones, `restored`. Others may have written either.
+/// The change that removes values and may bring back earlier ones, `restored`. Others may have written either. `ours` has the
+/// fields that an installation writes.
 pub(crate) fn show_removal(
     format: Format,
     removed: &[(Place, Value)],
     restored: &[(Place, Value)],
+    ours: Option<&Value>,
 ) -> Result<String, FormatError> {
     let before = removed.iter().map(|(place, value)| {
         let back = restored.iter().find(|(known, _)| known == place).map(|(_, value)| value);
         let value = match value {
             // What `install` adds to lists are names of tools.
             Value::String(_) | Value::Bool(_) => value.clone(),
-            _ => mask_secrets(&in_field_order_of(back, value), None),
+            _ => mask_secrets(&in_field_order_of(back, value), ours),
         };
         (place.clone(), value)
     });
-    let after = restored.iter().map(|(place, value)| (place.clone(), mask_secrets(value, None)));
+    let after = restored.iter().map(|(place, value)| (place.clone(), mask_secrets(value, ours)));
     render_diff(format, &before.collect::<Vec<_>>(), &after.collect::<Vec<_>>())
 }
 
@@ -85,9 +87,8 @@ fn in_field_order_of(other: Option<&Value>, entry: &Value) -> Value {
 fn mask_secrets(entry: &Value, ours: Option<&Value>) -> Value {
     let Value::Object(fields) = entry else { return mask(entry) };
     let shown = |(name, value): (&String, &Value)| {
-        let is_ours = ours.and_then(|ours| ours.get(name)) == Some(value);
         let value = match value {
-            _ if is_ours => value.clone(),
+            _ if is_ours(value, ours.and_then(|ours| ours.get(name))) => value.clone(),
             Value::Bool(_) | Value::Number(_) => value.clone(),
             Value::String(url) if name == "url" => strip_url(url).unwrap_or_else(|| MASK.into()).into(),
             value if PUBLIC_FIELDS.contains(&name.as_str()) => mask_objects(value),
@@ -96,6 +97,14 @@ fn mask_secrets(entry: &Value, ours: Option<&Value>) -> Value {
         (name.clone(), value)
     };
     Value::Object(fields.iter().map(shown).collect())
+}
+
+/// Whether a value is one that we write, or a list of some of the items that we write: lists of tools differ by dialect.
+fn is_ours(value: &Value, ours: Option<&Value>) -> bool {
+    match (value, ours) {
+        (Value::Array(items), Some(Value::Array(ours))) => items.iter().all(|item| ours.contains(item)),
+        _ => ours == Some(value),
+    }
 }
 
 /// Shows a string or a list of strings. An object, as Zed's `command` used to be, may contain environment variables.
@@ -147,7 +156,7 @@ mod tests {
     }
 
     fn removal(format: Format, key: &str, removed: &Value) -> String {
-        show_removal(format, &[(place(key), removed.clone())], &[]).unwrap()
+        show_removal(format, &[(place(key), removed.clone())], &[], None).unwrap()
     }
 
     #[test]
@@ -202,6 +211,29 @@ mod tests {
         let text = install(Format::Json, "s", Some(&theirs), &ours);
         assert!(text.contains("        \"source\": \"custom\""), "{text}");
         assert!(text.contains(&format!("\"note\": \"{MASK}\"")), "{text}");
+    }
+
+    #[test]
+    fn what_an_installation_writes_is_shown_when_it_is_removed() {
+        let ours = json!({"mode": "approve", "tools": ["edit_file", "patch"]});
+        let show = |entry: Value| {
+            let (entry, back) = ([(place("s"), entry.clone())], [(place("s"), entry)]);
+            let gone = show_removal(Format::Json, &entry, &[], Some(&ours)).unwrap();
+            let restored = show_removal(Format::Json, &[], &back, Some(&ours)).unwrap();
+            assert_eq!(gone.contains(MASK), restored.contains(MASK), "{gone}\n{restored}");
+            gone
+        };
+        assert!(!show(json!({"mode": "approve", "tools": ["patch"]})).contains(MASK));
+        for theirs in [
+            json!({"mode": "s3cret"}),
+            json!({"mode": ["approve"]}),
+            json!({"other": "approve"}),
+            json!({"tools": ["patch", "s3cret"]}),
+            json!({"tools": "patch"}),
+        ] {
+            let shown = show(theirs.clone());
+            assert!(shown.contains(MASK) && !shown.contains("s3cret"), "{theirs}: {shown}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::folders;
 use crate::format::{Format, FormatError, Place};
 use crate::host::{EditApproval, Extras};
 use crate::install::{Change, OnConflict};
-use crate::launch::{starts_program, starts_slipstitch};
+use crate::launch::{Launch, starts_program, starts_slipstitch};
 use crate::record::describe_removal;
 use crate::settings_file::{Options, RecordedInstall, SettingsFile, exists, read};
 use crate::target::Target;
@@ -81,11 +81,12 @@ impl Target {
     /// What [`Target::uninstall`] would change. Nothing is written.
     pub fn plan_uninstall(&self, removal: &Removal, options: &Options) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
+        let known = self.known_entry()?;
         for candidate in self.removal_candidates()? {
             if exists(&candidate.file)? {
                 let settings = SettingsFile::open(&candidate.file, options)?;
                 if let Some(ours) = self.find_ours(&candidate, &settings, removal)? {
-                    let diff = display::show_removal(candidate.format, &ours.values, &[]);
+                    let diff = display::show_removal(candidate.format, &ours.values, &[], Some(&known));
                     changes.push(Change::new(candidate.file, diff));
                 }
             }
@@ -98,6 +99,7 @@ impl Target {
     pub fn uninstall(&self, removal: &Removal, options: &Options) -> Result<Uninstalled, Error> {
         // Finds out whether a later file refuses before an earlier one is written.
         self.plan_uninstall(removal, options)?;
+        let known = self.known_entry()?;
         let (mut changes, mut last, mut restored) = (Vec::new(), None, false);
         for candidate in self.removal_candidates()? {
             let Some((removed, mut report)) = self.remove_ours(&candidate, removal, options)? else {
@@ -112,7 +114,7 @@ impl Target {
             }
             restored |= remaining.is_some();
             let back: Values = candidate.server.clone().into_iter().zip(remaining).collect();
-            let diff = display::show_removal(candidate.format, &removed, &back);
+            let diff = display::show_removal(candidate.format, &removed, &back, Some(&known));
             changes.push(Change::new(candidate.file, diff));
             last = Some(Box::new(report));
         }
@@ -215,6 +217,16 @@ impl Target {
         let tools = tool_names();
         let named = self.host.extras(&all).into_iter().flat_map(|extra| extra.additions(name, &tools));
         recorded.chain(named.map(|addition| addition.place)).collect()
+    }
+}
+
+impl Target {
+    /// An entry with every field that an installation can write. What it starts is left out.
+    fn known_entry(&self) -> Result<Value, Error> {
+        let all = Extras { edits: EditApproval::Allow, disable_builtin_edits: true, tools: tool_names() };
+        let nothing = Launch::new("", [] as [&str; 0]);
+        let extras = self.host.extras(&all);
+        Ok(self.settings()?.server(self.name.as_str(), &nothing, &extras, &all.tools).value)
     }
 }
 

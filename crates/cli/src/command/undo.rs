@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use slipstitch::Workspace;
+use slipstitch::core::guard::ConsentRule;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::{ChangeId, Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
 use slipstitch::core::ports::journal::{Filter, Summary, UndoFilter};
@@ -95,7 +96,7 @@ impl Undo {
             match prompt::ask(preview.as_bytes(), "Undo these changes?") {
                 Answer::Yes => {}
                 Answer::No => return Err(CommandError::declined("nothing was undone")),
-                Answer::Nobody => return Err(needs_confirmation(&listed)),
+                Answer::Nobody => return Err(needs_confirmation(&listed, &workspace)),
             }
         }
         Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent, global)))
@@ -121,7 +122,7 @@ fn list_changes(changes: &[Summary]) -> Vec<String> {
     lines
 }
 
-fn needs_confirmation(changes: &[Summary]) -> CommandError {
+fn needs_confirmation(changes: &[Summary], workspace: &Workspace) -> CommandError {
     let count = match changes.len() {
         1 => "1 change is selected".to_owned(),
         count => format!("{count} changes are selected"),
@@ -129,9 +130,15 @@ fn needs_confirmation(changes: &[Summary]) -> CommandError {
     let ids: Vec<String> = changes.iter().take(MAX_LISTED).map(|change| change.id.to_string()).collect();
     let more = if changes.len() > MAX_LISTED { ", …" } else { "" };
     let message = format!("{count} ({}{more}), and undoing them needs confirmation", ids.join(", "));
-    Report::custom(Status::Refused, "needs_consent", message)
-        .hint("Nothing was written. Check with `--dry-run`, then add `--yes` to confirm it.")
-        .into()
+    // A session confirms its own changes. Those of others follow the settings, and without a terminal `--yes` does not help.
+    let is_others = |change: &Summary| change.origin.session != workspace.session();
+    let asks_about_others = workspace.config().policy.undo_others != ConsentRule::Allow;
+    let nobody_can = !reviewer::can_accept(workspace) && asks_about_others && changes.iter().any(is_others);
+    let hint = match nobody_can {
+        true => reviewer::LEAVE_TO_USER,
+        false => "Nothing was written. Check with `--dry-run`, then add `--yes` to confirm it.",
+    };
+    Report::custom(Status::Refused, "needs_consent", message).hint(hint).into()
 }
 
 /// Runs an undo or a redo.

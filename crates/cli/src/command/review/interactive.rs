@@ -22,7 +22,8 @@ const HELP: &str = "\
   R  reject the whole proposal, with a reason
   s  skip this proposal; it keeps waiting
   q  stop
-  ?  this help";
+  ?  this help
+At the question for a reason, Ctrl-D goes back (on Windows: Ctrl-Z, Enter).";
 
 /// What someone answered about a hunk.
 enum Reply {
@@ -102,8 +103,14 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         }
     }
 
-    fn ask_reason(&mut self) -> Option<String> {
-        self.ask("Reason for the agent (optional):").filter(|reason| !reason.is_empty())
+    /// Asks why something is rejected; `None` if the input ends instead, which takes the rejection back.
+    fn ask_reason(&mut self) -> Option<Option<String>> {
+        let Some(reason) = self.ask("Reason for the agent (optional):") else {
+            // The cursor is still on the line of the question.
+            self.say("\nNothing was rejected.");
+            return None;
+        };
+        Some(Some(reason).filter(|reason| !reason.is_empty()))
     }
 
     /// Asks about each hunk; `None` to stop.
@@ -145,8 +152,11 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
     ) -> Option<Reply> {
         loop {
             return Some(match self.ask(question)?.as_str() {
-                "a" | "y" => Reply::Accept,
-                "r" | "n" => Reply::Reject(self.ask_reason()),
+                "a" => Reply::Accept,
+                "r" => match self.ask_reason() {
+                    Some(reason) => Reply::Reject(reason),
+                    None => continue,
+                },
                 "e" => match edit() {
                     Ok(Some(text)) => Reply::Edit(text),
                     Ok(None) => {
@@ -159,7 +169,10 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
                     }
                 },
                 "A" => Reply::AcceptRest,
-                "R" => Reply::RejectAll(self.ask_reason()),
+                "R" => match self.ask_reason() {
+                    Some(reason) => Reply::RejectAll(reason),
+                    None => continue,
+                },
                 "s" => Reply::Skip,
                 "q" => Reply::Stop,
                 _ => {

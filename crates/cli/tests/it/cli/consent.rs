@@ -18,7 +18,8 @@ fn without_a_terminal_undo_and_redo_of_others_follow_the_setting() {
     let rig = rig();
     for words in [&["undo", "c1"][..], &["undo", "--file", "a.txt"]] {
         let asked = rig.run(words);
-        assert_eq!(asked.code, 1, "{asked:?}");
+        asked.assert_failed(1, &["Leave the decision to the user"]);
+        assert!(!asked.err.contains("--yes"), "{asked:?}");
         let confirmed = rig.run([words, &["--yes"]].concat());
         confirmed.assert_failed(1, &["it reverts c1 (session `agent`)", "only be confirmed at a terminal"]);
         assert!(!confirmed.err.contains("add `--yes`"), "{confirmed:?}");
@@ -96,6 +97,52 @@ fn only_people_erase_what_the_journal_says() {
     assert_eq!(rig.run(["show", "c1"]).code, 1);
 }
 
+#[test]
+fn every_file_with_ignored_settings_is_named_with_its_reason() {
+    let rig = rig();
+    let given = rig.outside().join("given.toml");
+    std::fs::write(&given, "[review]\nunattended = true\n[protected]\nrule = \"allow\"\n").unwrap();
+    rig.put("slipstitch.toml", "[undo]\nothers = \"allow\"\n");
+    let edit = ["edit", "a.txt", "--old", "two", "--new", "2", "--config", given.to_str().unwrap()];
+    let done = rig.run(edit);
+    done.assert_done();
+    let warnings: Vec<&str> = done.err.lines().filter(|line| line.starts_with("warning:")).collect();
+    let of = |name: &str| {
+        let found: Vec<_> = warnings.iter().filter(|line| line.contains(name)).collect();
+        assert_eq!(found.len(), 1, "{name}: {warnings:?}");
+        found[0].to_string()
+    };
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    let (theirs, project) = (of("given.toml"), of("slipstitch.toml"));
+    assert!(theirs.contains("2 settings in") && theirs.contains("only your usual settings file"), "{theirs}");
+    assert!(
+        project.contains("`undo.others = \"allow\"`") && project.contains("a project can only tighten"),
+        "{project}"
+    );
+}
+
+/// The usual file is one symlink away from the root, and the recorded one is another.
+#[cfg(all(unix, not(target_os = "macos")))]
+#[test]
+fn the_usual_settings_file_is_protected_whichever_is_in_use() {
+    let rig = rig();
+    let given = rig.outside().join("given.toml");
+    std::fs::write(&given, "").unwrap();
+    for (name, home) in [("recorded", rig.outside().to_owned()), ("usual", rig.outside().join("home"))] {
+        rig.put(name, "# mine\n");
+        let folder = home.join(".config/slipstitch");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(rig.root().join(name), folder.join("config.toml")).unwrap();
+        for options in [&[][..], &["--config", given.to_str().unwrap()]] {
+            let words = [&["edit", name, "--old", "mine", "--new", "yours", "--yes"][..], options].concat();
+            run_at(&rig, &home, &words).assert_failed(1, &[&format!("`{name}` is protected")]);
+        }
+    }
+    let other_home = rig.outside().join("home");
+    let words = ["edit", "recorded", "--old", "mine", "--new", "yours", "--yes"];
+    run_at(&rig, &other_home, &words).assert_failed(1, &["`recorded` is protected"]);
+}
+
 const EDIT: [&str; 7] = ["edit", ".git/config", "--old", "core", "--new", "user", "--yes"];
 
 /// A home whose settings allow everything, as an agent would write them.
@@ -137,7 +184,11 @@ fn with_a_passphrase_other_settings_relax_nothing_at_a_terminal_either() {
     set_passphrase(&rig);
     let refused = Terminal::new(&rig).run(&edit);
     assert_eq!((refused.code, rig.get(".git/config").as_str()), (1, "[core]\n"), "{refused:?}");
-    refused.assert_shows(&["is protected", "usual settings file can relax what needs your approval"]);
+    let shown = refused.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        shown.contains("is protected") && shown.contains("only your usual settings file can relax"),
+        "{refused:?}"
+    );
     let trust = ["config", "trust", "--config", lax.to_str().unwrap()];
     let guessed = Terminal::new(&rig).answer("Review passphrase", "guess\n").run(&trust);
     guessed.assert_shows(&["the passphrase is wrong"]);

@@ -238,6 +238,34 @@ fn plain_review_goes_through_the_hunks() {
 }
 
 #[test]
+fn plain_review_takes_only_the_answers_that_it_lists() {
+    for answer in ["n", "y"] {
+        let rig = rig_with_two_hunks();
+        let run = rig.run_fed(["review", "--plain"], format!("{answer}\n\nq\n"));
+        run.assert_done();
+        assert!(run.err.contains("accept this hunk") && !run.err.contains("Reason for the agent"), "{run:?}");
+        assert!(!run.err.contains("Hunk 2 of 2"), "{run:?}");
+    }
+}
+
+#[test]
+fn a_rejection_without_an_answer_to_why_decides_nothing() {
+    for answers in ["r\n", "R\n", "a\nr\n"] {
+        let rig = rig_with_two_hunks();
+        let run = rig.run_fed(["review", "--plain"], answers);
+        assert!(run.err.contains("Nothing was rejected.") && run.err.contains("Decided 0 of 1"), "{run:?}");
+        assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1, "{answers}");
+    }
+    // At a terminal, more can follow.
+    let rig = rig_with_two_hunks();
+    let person = super::terminal::Terminal::new(&rig).answer("Hunk 1 of 2", "r\n").answer("Reason", "\u{4}");
+    let person = person.answer("Hunk 1 of 2", "a\n").answer("Hunk 2 of 2", "a\n").run(&["review", "--plain"]);
+    person.assert_shows(&["Nothing was rejected.", "Decided 1 of 1"]);
+    let text = rig.get("a.txt");
+    assert!(text.starts_with("one\n2\n") && text.ends_with("\ntwenty\n"), "{text}");
+}
+
+#[test]
 fn a_hunk_is_edited_in_plain_review() {
     let rig = rig_with_two_hunks();
     let run = |editor: &str, answers: &str| {

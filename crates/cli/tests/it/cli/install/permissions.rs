@@ -82,6 +82,10 @@ fn codex_exec_can_edit_after_a_plain_installation() {
     let run = codex.install(&rig, &[]);
     assert!(run.err.contains("`codex exec` can edit") && run.err.contains("`--ask-for-edits`"), "{run:?}");
     assert_eq!(mode(&rig), "approve");
+    let planned = codex.run(&rig, "uninstall", &["--dry-run"]);
+    let shown = format!("{}{}", planned.out, planned.err);
+    assert!(shown.contains("- default_tools_approval_mode = \"approve\""), "{planned:?}");
+    assert!(!shown.contains("(not shown)"), "{planned:?}");
     codex.run(&rig, "uninstall", &[]).assert_done();
     let run = codex.install(&rig, &["--ask-for-edits"]);
     assert!(run.err.contains("`codex exec` refuses them"), "{run:?}");
