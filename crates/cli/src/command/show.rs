@@ -4,9 +4,7 @@ use anstyle::Style;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
-use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
     Entry, Filter, ProposalDecision, RejectedHunk, StoredProposal, describe_hunks,
 };
