@@ -76,16 +76,19 @@ fn describe(problem: Problem, error: &io::Error) -> String {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
     use super::*;
+    #[cfg(unix)]
     use rustix::io::Errno;
 
+    #[cfg(unix)]
     fn message(errno: Errno) -> String {
         io_error(&FilePath::from_record("a/b").unwrap(), "write", errno).to_string()
     }
 
+    #[cfg(unix)]
     #[test]
     fn messages_are_readable() {
         assert_eq!(message(Errno::NOSPC), "cannot write `a/b`: the disk is full");
@@ -94,6 +97,7 @@ mod tests {
         assert_eq!(message(Errno::NOTDIR), "a part of `a/b` is a file, not a folder");
     }
 
+    #[cfg(unix)]
     #[test]
     fn distinguishes_an_escape_from_missing_permission() {
         let path = FilePath::from_record("a").unwrap();

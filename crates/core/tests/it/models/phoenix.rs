@@ -434,7 +434,6 @@ fn agrees_with_the_document() {
     let enough = |why: &str| seen.get(why).is_some_and(|&count| count > 50);
     let reasons = [
         "applied",
-        "applied at a recovered place",
         "old text not found",
         "clipboard",
         "overlap",
@@ -444,6 +443,7 @@ fn agrees_with_the_document() {
     ];
     assert!(reasons.iter().all(|why| enough(why)), "every outcome is covered: {seen:?}");
     assert!(seen["open"] < seen["applied"] / 4, "most calls are definite: {seen:?}");
+    let recovered = seen.get("applied at a recovered place").copied().unwrap_or_default();
     let in_doubt = seen.get("in doubt").copied().unwrap_or_default();
-    assert!(in_doubt < seen["applied at a recovered place"] / 10, "a place is rarely in doubt: {seen:?}");
+    assert!(recovered > 10 && in_doubt < recovered / 4, "a place is rarely in doubt: {seen:?}");
 }
