@@ -211,7 +211,7 @@ pub(crate) fn pending_report(id: ProposalId, proposal: &Proposal) -> Report {
     report
 }
 
-/// What the model is told about a form that nobody can have read.
+/// The answer to the model if a form was answered too fast to have been read.
 pub(crate) fn unattended_note(approver: &str) -> String {
     format!("{approver} answered the form faster than a person can read it, so nobody has decided")
 }

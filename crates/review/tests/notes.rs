@@ -1,4 +1,4 @@
-//! What people are told about a proposal before they decide.
+//! What a proposal shows people before they decide.
 
 use serde_json::json;
 use slipstitch::Workspace;

@@ -38,7 +38,7 @@ struct FormVerdict {
 }
 
 impl FormVerdict {
-    /// What the model is told about a form that decided nothing, if it was answered.
+    /// The answer to the model if an answered form decided nothing.
     fn note(&self) -> Option<String> {
         (self.outcome == ApprovalOutcome::Unattended).then(|| approval::unattended_note(&self.by))
     }

@@ -43,7 +43,7 @@ fn check_pending(answer: &str) {
     assert!(!answer.contains("slipstitch review"), "nothing that an agent could run itself: {answer}");
 }
 
-/// The answers of clients without a person: Codex `exec` and Copilot `-p` decline, an agent with a client of its own approves.
+/// The answers of clients without a person: Codex `exec` and Copilot `-p` decline, an agent's own client approves.
 fn answers_by_program() -> [Value; 4] {
     let chosen = |decision: &str| json!({"action": "accept", "content": {"decision": decision}});
     [json!({"action": "decline"}), approve(), chosen("reject"), chosen("reject and say why")]
@@ -550,7 +550,7 @@ async fn with_a_passphrase_no_form_is_shown_and_nothing_is_decided() {
     assert!(workspace.accept(ProposalId(1), &ada).is_success());
 }
 
-/// An agent can start a client of its own and fill in its forms.
+/// An agent can start its own client and fill in its forms.
 #[tokio::test]
 async fn forms_can_be_switched_off() {
     for era in ERAS {

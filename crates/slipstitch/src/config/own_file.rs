@@ -240,7 +240,7 @@ mod tests {
         assert_eq!((retention.max_bytes, retention.max_age_days), (2_000_000, None), "it may keep more");
     }
 
-    /// The first process to come along could name a file of its own.
+    /// The first process to come along could name its own file.
     #[test]
     fn a_journal_without_a_record_belongs_to_the_account() {
         let usual = || Some(PathBuf::from("/elsewhere/slipstitch/config.toml"));

@@ -10,7 +10,7 @@ const JUPYTER_INDENT: &str = " ";
 
 /// How the fields of an object are laid out.
 pub(super) enum Layout {
-    /// Each on a line of its own.
+    /// One per line.
     Lines {
         /// The indentation of the object's braces.
         outer: String,

@@ -15,9 +15,9 @@ const NAME: &str = "a.ipynb";
 /// How a program writes notebooks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Layout {
-    /// Each field on a line of its own, with this indentation.
+    /// One field per line, with this indentation.
     Lines(&'static str),
-    /// Each cell on a line of its own.
+    /// One cell per line.
     CellPerLine,
     /// Everything on one line, with this after commas and colons.
     OneLine(&'static str),
