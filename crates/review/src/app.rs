@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use slipstitch::passphrase::PassphraseError;
 use slipstitch::{Reviewer, Workspace};
-use tokio::sync::watch;
+use tokio::sync::{RwLock, watch};
 
 use crate::notice::Notice;
 use crate::page;
@@ -29,6 +29,8 @@ pub(crate) struct App {
     pub(crate) decided_by: Arc<str>,
     /// Changes whenever something happens in the journal.
     pub(crate) activity: watch::Receiver<String>,
+    /// Held for reading by work that must be finished before the server ends.
+    pub(crate) writes: Arc<RwLock<()>>,
 }
 
 impl App {
@@ -37,8 +39,21 @@ impl App {
         format!("http://{}/?token={}", self.address, self.access.token())
     }
 
-    /// Runs something that reads the journal or writes files.
-    pub(crate) async fn work<T: Send + 'static>(
+    /// Runs something that decides, undoes or redoes. The server does not end before it is done, even if the browser has gone.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Workspace) -> T + Send + 'static,
+    ) -> Result<T, Response> {
+        let writing = self.writes.clone().read_owned().await;
+        self.read(move |workspace| {
+            let _writing = writing;
+            work(workspace)
+        })
+        .await
+    }
+
+    /// Runs something that only reads. If the server is stopped meanwhile, it is abandoned.
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,
     ) -> Result<T, Response> {

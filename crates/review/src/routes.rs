@@ -67,7 +67,7 @@ pub(crate) async fn queue(
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
     let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
-    let page = app.work(move |workspace| page::queue_page(workspace, None, &filters, deciding)).await?;
+    let page = app.read(move |workspace| page::queue_page(workspace, None, &filters, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn proposal(
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
     let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
-    let page = app.work(move |workspace| page::queue_page(workspace, Some(id), &filters, deciding)).await?;
+    let page = app.read(move |workspace| page::queue_page(workspace, Some(id), &filters, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn hunk(
     Path((id, number)): Path<(String, usize)>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let part = app.work(move |workspace| page::hunk_part(workspace, id, number)).await?;
+    let part = app.read(move |workspace| page::hunk_part(workspace, id, number)).await?;
     part.map(IntoResponse::into_response).ok_or_else(|| not_found("There is no such hunk."))
 }
 
@@ -100,7 +100,7 @@ pub(crate) async fn file(
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let page = app.work(move |workspace| page::file_page(workspace, id, hunk, &filters)).await?;
+    let page = app.read(move |workspace| page::file_page(workspace, id, hunk, &filters)).await?;
     page.map(IntoResponse::into_response).ok_or_else(|| not_found("This file cannot be shown as a whole."))
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn file_part(
     Path((id, hunk, part)): Path<(String, usize, usize)>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let part = app.work(move |workspace| page::file_part(workspace, id, hunk, part)).await?;
+    let part = app.read(move |workspace| page::file_part(workspace, id, hunk, part)).await?;
     part.map(IntoResponse::into_response).ok_or_else(|| not_found("There is no such part of the file."))
 }
 
@@ -122,7 +122,9 @@ pub(crate) async fn decide(
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
     let decided = match app.reviewer(&session) {
-        Ok(reviewer) => app.work(move |workspace| decide_proposal(workspace, id, &reviewer, &fields)).await?,
+        Ok(reviewer) => {
+            app.write(move |workspace| decide_proposal(workspace, id, &reviewer, &fields)).await?
+        }
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {
@@ -166,7 +168,7 @@ pub(crate) async fn unlock(
 ) -> Result<Response, Response> {
     let id = ProposalId::parse(&form.next);
     let (unlocking, unlocked) = (app.clone(), session.clone());
-    let unlocked = app.work(move |_| unlocking.unlock(&unlocked, &form.passphrase)).await?;
+    let unlocked = app.read(move |_| unlocking.unlock(&unlocked, &form.passphrase)).await?;
     match unlocked {
         Ok(()) => {
             let next = id.map_or(String::new(), |id| format!("/{id}"));
@@ -193,14 +195,14 @@ async fn show_problem(
         page::queue_page(workspace, id, &Filters::default(), deciding)
     };
     let status = if is_locked { StatusCode::FORBIDDEN } else { StatusCode::CONFLICT };
-    Ok((status, app.work(show).await?).into_response())
+    Ok((status, app.read(show).await?).into_response())
 }
 
 pub(crate) async fn history(
     State(app): State<App>,
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
-    let page = app.work(move |workspace| page::history_page(workspace, &filters, None, None)).await?;
+    let page = app.read(move |workspace| page::history_page(workspace, &filters, None, None)).await?;
     Ok(page.into_response())
 }
 
@@ -210,7 +212,7 @@ pub(crate) async fn change(
     Query(filters): Query<Filters>,
 ) -> Result<Response, Response> {
     let Some(id) = ChangeId::parse(&id) else { return Err(not_found("There is no such change.")) };
-    let page = app.work(move |workspace| page::history_page(workspace, &filters, Some(id), None)).await?;
+    let page = app.read(move |workspace| page::history_page(workspace, &filters, Some(id), None)).await?;
     Ok(page.into_response())
 }
 
@@ -236,7 +238,7 @@ pub(crate) async fn revert(
         Ok(reviewer) => {
             let undo =
                 move |workspace: &Workspace| run_undo(workspace, id, direction, Run::Real, reviewer.name());
-            app.work(undo).await?
+            app.write(undo).await?
         }
         Err(error) => *refused("needs_passphrase", error.to_string()),
     };
@@ -247,14 +249,14 @@ pub(crate) async fn revert(
     let show = move |workspace: &Workspace| {
         page::history_page(workspace, &Filters::default(), Some(id), Some(&report))
     };
-    Ok((StatusCode::CONFLICT, app.work(show).await?).into_response())
+    Ok((StatusCode::CONFLICT, app.read(show).await?).into_response())
 }
 
 pub(crate) async fn statistics(
     State(app): State<App>,
     Query(shown): Query<CallsShown>,
 ) -> Result<Response, Response> {
-    Ok(app.work(move |workspace| page::statistics_page(workspace, &shown)).await?.into_response())
+    Ok(app.read(move |workspace| page::statistics_page(workspace, &shown)).await?.into_response())
 }
 
 /// Accepts or rejects several proposals, each completely or not at all.
@@ -264,7 +266,7 @@ pub(crate) async fn decide_several(
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
     let decided = match app.reviewer(&session) {
-        Ok(reviewer) => app.work(move |workspace| decide_selected(workspace, &reviewer, &fields)).await?,
+        Ok(reviewer) => app.write(move |workspace| decide_selected(workspace, &reviewer, &fields)).await?,
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -9,7 +10,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use slipstitch::Workspace;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::App;
@@ -34,9 +35,26 @@ pub enum ServeError {
     Serve(#[from] std::io::Error),
 }
 
+/// How long pages that are still open may take for what they are reading when the server is stopped.
+const STOP_GRACE: Duration = Duration::from_millis(100);
+
+/// Serves the page on the loopback interface until `stop` is done, and then returns soon: decisions that are being made are
+/// finished, whatever is only being read is not waited for.
+pub fn serve(
+    workspace: Arc<Workspace>,
+    options: PageOptions,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async { Server::bind(workspace, options).await?.run(stop).await });
+    // Threads that only read would otherwise be waited for.
+    runtime.shutdown_background();
+    served
+}
+
 /// A server for one workspace, on the loopback interface.
 #[derive(Debug)]
-pub struct Server {
+struct Server {
     listener: TcpListener,
     app: App,
     /// Feeds the event streams of open pages.
@@ -56,7 +74,7 @@ pub struct PageOptions {
 
 impl Server {
     /// Listens on the loopback interface.
-    pub async fn bind(workspace: Arc<Workspace>, options: PageOptions) -> Result<Self, ServeError> {
+    async fn bind(workspace: Arc<Workspace>, options: PageOptions) -> Result<Self, ServeError> {
         let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         let listener = TcpListener::bind(wanted)
             .await
@@ -71,23 +89,40 @@ impl Server {
             notice: options.notice,
             decided_by: options.decided_by.into(),
             activity,
+            writes: Arc::default(),
         };
         app.notice.send(&app.url(), PageState::Started);
         Ok(Self { listener, app, watcher })
     }
 
-    /// Answers requests until `stop` is done.
-    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
+    async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
         // Calls wait for a decision while the page is open. Without it, they are answered at once.
         let _attended = self.app.workspace.attend_review().ok();
-        let routes = router(self.app);
+        let writes = self.app.writes.clone();
         let watcher = self.watcher;
+        let stopped = Arc::new(Notify::new());
+        let stopping = stopped.clone();
         let stop = async move {
             stop.await;
             // Ends the event streams of open pages, which would never end by themselves.
             watcher.abort();
+            stopping.notify_one();
         };
-        Ok(axum::serve(self.listener, routes).with_graceful_shutdown(stop).await?)
+        let serving = axum::serve(self.listener, router(self.app)).with_graceful_shutdown(stop);
+        let waited = async {
+            stopped.notified().await;
+            tokio::time::sleep(STOP_GRACE).await;
+            drop(writes.write().await);
+            // For the answers to these decisions.
+            tokio::time::sleep(STOP_GRACE).await;
+        };
+        let served = tokio::select! {
+            done = serving => done,
+            () = waited => Ok(()),
+        };
+        // Whoever sent a decision may have closed the connection.
+        drop(writes.write().await);
+        Ok(served?)
     }
 }
 
@@ -111,4 +146,38 @@ fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(access::MAX_BODY))
         .layer(from_fn_with_state(app.clone(), access::check))
         .with_state(app)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_decision_that_is_being_made_is_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        let workspace = Workspace::builder(&root).state_dir(folder.path().join("state")).open().unwrap();
+        let notice = Notice::new(|_, _| ());
+        let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
+        let server = Server::bind(Arc::new(workspace), options).await.unwrap();
+        let app = server.app.clone();
+        let (started, stop) = tokio::sync::oneshot::channel();
+        let is_decided = Arc::new(AtomicBool::new(false));
+        let decided = is_decided.clone();
+        let deciding = tokio::spawn(async move {
+            app.write(move |_| {
+                started.send(()).unwrap();
+                std::thread::sleep(5 * STOP_GRACE);
+                decided.store(true, Ordering::SeqCst);
+            })
+            .await
+            .unwrap();
+        });
+        server.run(async { stop.await.unwrap() }).await.unwrap();
+        assert!(is_decided.load(Ordering::SeqCst));
+        deciding.await.unwrap();
+    }
 }

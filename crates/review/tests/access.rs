@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch_review::{Notice, PageOptions, Server};
+use slipstitch_review::{Notice, PageOptions};
 
 /// A page with one proposal whose every text is hostile, and one that changes a private file.
 struct Page {
@@ -16,6 +16,9 @@ struct Page {
     token: String,
     /// The addresses that were told later.
     urls: std::sync::mpsc::Receiver<String>,
+    /// Stops the server.
+    stop: tokio::sync::oneshot::Sender<()>,
+    server: std::thread::JoinHandle<()>,
 }
 
 /// What a browser got for the token.
@@ -48,19 +51,22 @@ impl Page {
         let secret = json!({"path": ".env", "old_text": "KEY=1", "new_text": "KEY=2"});
         assert_eq!(open.call("native", "edit_file", secret).report.code(), "pending_review");
         let (sender, receiver) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let notice = Notice::new(move |url, _| sender.send(url.to_owned()).unwrap());
-                let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
-                let server = Server::bind(Arc::new(open), options).await.unwrap();
-                server.serve(std::future::pending()).await.unwrap();
-            });
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let server = std::thread::spawn(move || {
+            let notice = Notice::new(move |url, _| sender.send(url.to_owned()).unwrap());
+            let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
+            // A test that does not stop the server drops the sender.
+            let stopped = async {
+                if stopped.await.is_err() {
+                    std::future::pending().await
+                }
+            };
+            slipstitch_review::serve(Arc::new(open), options, stopped).unwrap();
         });
         let urls = receiver;
         let url = urls.recv_timeout(Duration::from_secs(20)).unwrap();
         let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
-        Self { folder, address: address.to_owned(), token: token.to_owned(), urls }
+        Self { folder, address: address.to_owned(), token: token.to_owned(), urls, stop, server }
     }
 
     /// Sends one request and returns the whole answer.
@@ -294,4 +300,17 @@ fn a_change_of_a_private_file_says_that_it_cannot_be_undone_later() {
     let other = page.send("GET /review/p1", &headers, "");
     assert!(!other.contains("undone later"), "{other}");
     assert!(other.contains("no undo"), "the list marks the private one: {other}");
+}
+
+#[test]
+fn the_server_stops_although_a_browser_still_waits() {
+    let page = Page::start();
+    let mut stream = TcpStream::connect(&page.address).unwrap();
+    stream.write_all(b"GET /review HTTP/1.1\r\n").unwrap();
+    // An answer on another connection shows that the unfinished request has been accepted before.
+    assert!(page.send("GET /review HTTP/1.1", &[], "").starts_with("HTTP/1.1"));
+    page.stop.send(()).unwrap();
+    let (ended, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || ended.send(page.server.join().is_ok()));
+    assert!(end.recv_timeout(Duration::from_secs(60)).expect("the server hangs"));
 }

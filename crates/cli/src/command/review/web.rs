@@ -6,7 +6,7 @@ use std::sync::Arc;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
-use slipstitch_review::{Notice, PageOptions, PageState, ServeError, Server};
+use slipstitch_review::{Notice, PageOptions, PageState, ServeError};
 
 use crate::error::CommandError;
 use crate::output::CommandResult;
@@ -55,13 +55,8 @@ fn say(text: &str) {
 }
 
 fn run(workspace: Workspace, options: PageOptions) -> Result<(), Box<Report>> {
-    let failed = |error: ServeError| Box::new(failed(&error));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| failed(ServeError::Serve(error)))?;
-    runtime.block_on(async {
-        let server = Server::bind(Arc::new(workspace), options).await.map_err(failed)?;
-        server.serve(async { drop(tokio::signal::ctrl_c().await) }).await.map_err(failed)
-    })
+    let stop = async { drop(tokio::signal::ctrl_c().await) };
+    slipstitch_review::serve(Arc::new(workspace), options, stop).map_err(|error| Box::new(failed(&error)))
 }
 
 fn failed(error: &ServeError) -> Report {
