@@ -36,6 +36,7 @@ mod miss;
 mod new_depths;
 mod notebook;
 mod notebook_problem;
+mod odd_indentation;
 mod offer;
 mod order;
 mod outline;

@@ -449,7 +449,6 @@ impl Diagnosis {
     }
 }
 
-/// Some lines, and a few around them.
 /// Ranges in the order of the file, with those that touch joined into one.
 fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
     ranges.sort_by_key(|range| (range.start, range.count));
@@ -463,6 +462,7 @@ fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
     out
 }
 
+/// Some lines, and a few around them.
 fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
     let first = start.saturating_sub(READ_CONTEXT).max(1);
     let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);

@@ -10,13 +10,14 @@ use std::ops::Range;
 use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{
-    ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
+    block_name, ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
 };
 use super::limits::{
     MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
     MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
 };
 use super::merge::MergePolicy;
+use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
@@ -356,9 +357,20 @@ impl<'s> CarriedLines<'s> {
     fn is_same_block(&self) -> bool {
         let change = self.script.first_change();
         let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        let names_stay = above.filter(|line| names_item(&line.row.text)).all(|line| {
+        let enclosing = rows_around_changes(self.script);
+        let names_stay = above.into_iter().all(|line| {
+            let text = &line.row.text;
             let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
-            replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(&line.row.text))
+            match () {
+                () if names_item(text) => {
+                    replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text))
+                }
+                // In any other language, layout shows which block it is: `Host alpha`.
+                () if enclosing.contains(line.number) && block_name(text).is_some() => {
+                    replaced_by.any(|at| block_name(&self.now.text(at)) == block_name(text))
+                }
+                () => true,
+            }
         });
         names_stay && self.blocks_around_are_left()
     }
@@ -385,8 +397,19 @@ impl<'s> CarriedLines<'s> {
     /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
     /// twins. Or a new one is next to them, and a diff may as well call theirs the new ones.
     fn may_be_a_twin(&self) -> bool {
-        let distinctive =
-            || self.deciding_lines().filter(|line| is_distinctive(&line.row.text)).take(MAX_DECIDING_LINES);
+        // A lone brace says little about the place, and `a` no more than `b`. Where all lines that decide are such lines, each
+        // of them counts.
+        let has_letters = |text: &str| text.contains(char::is_alphanumeric);
+        let decided_by = |is_telling: fn(&str) -> bool| {
+            self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| is_telling(&line.row.text))
+        };
+        let is_telling: fn(&str) -> bool = match () {
+            () if decided_by(is_distinctive) => is_distinctive,
+            () if decided_by(has_letters) => has_letters,
+            () => |_| true,
+        };
+        let telling =
+            || self.deciding_lines().filter(|line| is_telling(&line.row.text)).take(MAX_DECIDING_LINES);
         let is_reduced = |line: &CarriedLine<'_>| {
             let hash = self.earlier.squashed(line.earlier);
             let before = self.earlier.occurrences(hash).map_or(0, |known| known.len());
@@ -398,15 +421,17 @@ impl<'s> CarriedLines<'s> {
                 |index: &SearchIndex<'_>| index.occurrences(hash).is_some_and(|known| known.len() > 1);
             is_several(&self.earlier) || is_several(self.now)
         };
-        let is_gone = |line: &CarriedLine<'_>| line.now.is_none() && is_distinctive(&line.row.text);
-        let is_less = distinctive().any(is_reduced)
-            || distinctive().any(|line| self.may_have_slid(line))
-            || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
+        let is_gone = |line: &CarriedLine<'_>| {
+            line.now.is_none() && is_telling(&line.row.text) && has_letters(&line.row.text)
+        };
+        let is_less = telling().any(is_reduced)
+            || telling().any(|line| self.may_have_slid(line))
+            || (telling().any(has_twin) && self.lines.iter().any(is_gone));
         let is_proof = |line: &CarriedLine<'_>| {
             (letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
                 || self.is_next_to_fixed_line(line)
         };
-        is_less && !distinctive().any(is_proof)
+        is_less && !telling().any(is_proof)
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines

@@ -9,6 +9,7 @@ use super::inside;
 use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_WINDOWS};
 use super::merge::Unmergeable;
+use super::odd_indentation;
 use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
@@ -43,6 +44,13 @@ impl<'f, 'a> Misses<'f, 'a> {
             Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
         }
+    }
+
+    /// A note about new text of an exact edit that is indented like nothing else in the file, for callers whose edits recover.
+    pub(super) fn note_odd_indentation(&self, name: &str, old: &str, new: &str) -> Option<String> {
+        let recovers = self.rules.tolerance == Tolerance::Recover;
+        let odd = recovers.then(|| odd_indentation::describe(old, new, self.file)).flatten()?;
+        Some(format!("{name}: the new text is {odd}; it was written as sent"))
     }
 
     fn explain(&self, recovery: Recovery, request: &SearchRequest) -> Reason {

@@ -74,15 +74,22 @@ impl SearchRequest {
                 Reading { script: Script::of_lines(lines.iter().copied(), *file_end), classes, snippet: None }
             })
             .collect();
-        // Entities damage the lines of a hunk just as any other text. The parser reads all other damage, because it hides
-        // the markers of lines.
+        // Entities damage the lines of a hunk just as any other text, and so do escapes inside lines. The parser reads all other
+        // damage, because it hides the markers of lines.
         if let Some(HunkReading { lines, .. }) = variants.first() {
             let text = |keep: fn(Role) -> bool| -> String {
                 lines.iter().filter(|(role, _)| keep(*role)).map(|(_, text)| format!("{text}\n")).collect()
             };
-            let repaired = interpretations(&text(Role::is_old), &text(Role::is_new));
-            let repaired =
-                repaired.into_iter().filter(|reading| reading.classes == [DifferenceKind::Entities]);
+            let (old, new) = (text(Role::is_old), text(Role::is_new));
+            let is_inside_lines = |reading: &Interpretation| match reading.classes[..] {
+                [DifferenceKind::Entities] => true,
+                [DifferenceKind::Escapes] => {
+                    let lines = |text: &str| text.matches('\n').count();
+                    lines(&reading.old) == lines(&old) && lines(&reading.new) == lines(&new)
+                }
+                _ => false,
+            };
+            let repaired = interpretations(&old, &new).into_iter().filter(is_inside_lines);
             readings
                 .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
         }

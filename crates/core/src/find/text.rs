@@ -164,7 +164,9 @@ fn resolve_operation(
             if let (Which::Unique | Which::UniqueLines, [found]) = (which, &spans[..]) {
                 require_unapplied(&old, &new, *found, rules, snapshot)?;
             }
-            replace_exactly(&name, spans, &old, &new, rules, snapshot)
+            let mut resolved = replace_exactly(&name, spans, &old, &new, rules, snapshot)?;
+            resolved.notes.extend(misses.note_odd_indentation(&name, &old, &new));
+            Ok(resolved)
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
@@ -252,11 +254,7 @@ fn has_escaped_line_breaks(old: &str, new: &str) -> bool {
     let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
     let lines = || new.split("\\n").map(str::trim).filter(|line| is_distinctive(line));
     let is_old = |line: &str| old.lines().any(|old| old.trim() == line);
-    !new.contains('\n')
-        && new.contains("\\n")
-        && old.contains('\n')
-        && !old.contains("\\n")
-        && lines().any(is_old)
+    !new.contains('\n') && new.contains("\\n") && old.contains('\n') && lines().any(is_old)
 }
 
 /// Whether text of several lines starts inside the indentation of a line: the request has less of it than the file, so its other
