@@ -5,6 +5,7 @@
 //! such a version, the place is known even if the lines around it were rewritten, and a removed block is known to be gone
 //! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::alignment::{Alignment, indent};
@@ -220,6 +221,15 @@ fn is_related(
     place.range.clone().take(MAX_RELATED_LINES).any(similar)
 }
 
+/// Whether the first rows that are not blank context are added lines, and no removed ones are among them.
+fn starts_with_insertion<'r>(rows: impl Iterator<Item = &'r Row>) -> bool {
+    let mut changed = rows
+        .skip_while(|row| row.role == Role::Context && row.blank)
+        .take_while(|row| row.role != Role::Context)
+        .peekable();
+    changed.peek().is_some() && changed.all(|row| row.role == Role::Added)
+}
+
 /// Whether a line has a squashed hash, in a part of a file.
 fn has_line(index: &SearchIndex<'_>, mut part: Range<usize>, squashed: u64) -> bool {
     match index.occurrences(squashed) {
@@ -375,15 +385,14 @@ impl<'s> CarriedLines<'s> {
         names_stay && self.blocks_around_are_left()
     }
 
-    /// The lines that decide where the change is: those that are removed, and those next to an insertion.
+    /// The lines that decide where the change is: those that are removed, and those next to an insertion. Beside lines that are
+    /// replaced, a neighbour does not show which ones they are.
     fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
-        let is_blank_context = |row: &&Row| row.role == Role::Context && row.blank;
-        let is_added = |row: Option<&Row>| row.is_some_and(|row| row.role == Role::Added);
         let rows = &self.script.rows;
         self.lines.iter().filter(move |line| {
             line.row.role == Role::Removed
-                || is_added(rows[line.number + 1..].iter().find(|row| !is_blank_context(row)))
-                || is_added(rows[..line.number].iter().rev().find(|row| !is_blank_context(row)))
+                || starts_with_insertion(rows[line.number + 1..].iter())
+                || starts_with_insertion(rows[..line.number].iter().rev())
         })
     }
 
@@ -426,12 +435,33 @@ impl<'s> CarriedLines<'s> {
         };
         let is_less = telling().any(is_reduced)
             || telling().any(|line| self.may_have_slid(line))
-            || (telling().any(has_twin) && self.lines.iter().any(is_gone));
+            || (telling().any(has_twin)
+                && (self.lines.iter().any(is_gone) || !self.is_together() || self.may_have_moved()));
         let is_proof = |line: &CarriedLine<'_>| {
             (letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
-                || self.is_next_to_fixed_line(line)
+                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
         };
         is_less && !telling().any(is_proof)
+    }
+
+    /// Whether the quoted lines that are left follow each other, with nothing new between them.
+    fn is_together(&self) -> bool {
+        let left = || self.lines.iter().filter_map(|line| line.now);
+        left().zip(left().skip(1)).all(|(before, at)| at == before + 1)
+    }
+
+    /// Whether a quoted line is gone and has come elsewhere, as when blocks change places. A diff pairs what else the blocks have
+    /// with whichever of them did not move.
+    fn may_have_moved(&self) -> bool {
+        self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.has_come_elsewhere(line))
+    }
+
+    /// Whether a line is gone, and a line with its text is new.
+    fn has_come_elsewhere(&self, line: &CarriedLine<'_>) -> bool {
+        let is_new = |hash: u64| {
+            self.now.occurrences(hash).is_some_and(|mut known| known.any(|at| self.map.is_new(at)))
+        };
+        line.now.is_none() && letters(&line.row.text) > 0 && is_new(self.earlier.squashed(line.earlier))
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
@@ -454,7 +484,9 @@ impl<'s> CarriedLines<'s> {
             .filter(|line| line.row.role == Role::Removed || !removes_lines)
             .take(MAX_DECIDING_LINES)
             .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
+        let mut removed = self.lines.iter().filter(|line| line.row.role == Role::Removed);
         (is_decided || MIN_LEFT.is_reached_by(left, all))
+            && !removed.any(|line| self.has_come_elsewhere(line))
             && self.blocks_around_are_left()
             && !self.may_be_a_twin()
     }
@@ -497,7 +529,7 @@ impl<'s> CarriedLines<'s> {
         lines.any(|line| {
             let is_long = letters(&line.row.text) >= MIN_PINNING_LETTERS;
             (is_long && (self.occurs_once(line) || self.occurs_once_between_fixed_lines(line)))
-                || self.is_next_to_fixed_line(line)
+                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
         })
     }
 
@@ -514,8 +546,25 @@ impl<'s> CarriedLines<'s> {
     /// with nothing new among them.
     fn is_next_to_fixed_line(&self, line: &CarriedLine<'_>) -> bool {
         line.now.is_some()
-            && (self.has_fixed_line(line, Side::Above) || self.has_fixed_line(line, Side::Below))
+            && (self.has_fixed_line(line, Side::Above) || self.has_fixed_line_below_in_block(line))
             && !self.may_have_slid(line)
+    }
+
+    /// Whether one of the unchanged lines below a line occurs once and belongs to the same block. The heading of the next block
+    /// shows only that the line is the end of one.
+    fn has_fixed_line_below_in_block(&self, line: &CarriedLine<'_>) -> bool {
+        let unchanged = self.map.unchanged_around(line.earlier).lines;
+        let depth_of = |at: usize| indent(&self.earlier.text(at)).len();
+        let at = line.earlier;
+        let depth = depth_of(at);
+        let ends_block = at.checked_sub(1).is_some_and(|above| depth_of(above) > depth);
+        let is_in_block = |below: &usize| match depth_of(*below).cmp(&depth) {
+            Ordering::Greater => true,
+            Ordering::Equal => !ends_block && !names_item(&self.earlier.text(*below)),
+            Ordering::Less => false,
+        };
+        let end = unchanged.end.min(at + MAX_PINNING_DISTANCE).min(self.earlier.len());
+        (at + 1..end).take_while(is_in_block).any(|at| self.is_fixed(at))
     }
 
     /// Whether a diff may as well pair a line with another one: an equal line was removed or added in the next changed range, and

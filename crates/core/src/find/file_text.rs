@@ -160,6 +160,12 @@ impl LineMap {
         Some(at - old_end + new_end)
     }
 
+    /// Whether a current line is none of the version's.
+    pub(super) fn is_new(&self, at: usize) -> bool {
+        let next = self.changed.partition_point(|(_, new)| new.end <= at);
+        self.changed.get(next).is_some_and(|(_, new)| new.contains(&at))
+    }
+
     /// The unchanged lines around an unchanged line of the version.
     pub(super) fn unchanged_around(&self, at: usize) -> UnchangedLines<'_> {
         let next = self.changed.partition_point(|(old, _)| old.end <= at);

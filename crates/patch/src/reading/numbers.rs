@@ -69,10 +69,17 @@ fn added_numbers(lines: &[DraftLine], mark: Mark) -> Option<bool> {
     }
 }
 
-/// Strips numbers in front of the prefixes: `12:-a`. An added line may have no number, as it is not in the file yet; no other line
-/// has a prefix in front of its number.
+/// Strips numbers in front of the prefixes: `12:-a`. An added line may have no number, as it is not in the file yet, if it is clear
+/// that the others have no prefix in front of theirs.
 fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
-    if lines.iter().any(|line| line.line.role == Role::Removed) {
+    let is_unnumbered = |line: &DraftLine| line.line.role == Role::Added && mark.split(line.text()).is_none();
+    let has_unnumbered = lines.iter().any(is_unnumbered);
+    let is_outside = |line: &DraftLine| match line.line.role {
+        Role::Context => !(line.prefixed && has_unnumbered),
+        Role::Added => is_unnumbered(line),
+        Role::Removed => false,
+    };
+    if !lines.iter().all(is_outside) {
         return None;
     }
     let mut count = 0;
