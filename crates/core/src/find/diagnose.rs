@@ -228,16 +228,20 @@ impl Diagnoser<'_, '_> {
     }
 }
 
-/// The reading that resembles the file, if the request as sent does not.
+/// The reading that resembles the file most, if it does so more than the request as sent: a fence around a text is no part of it,
+/// however many of the other lines match.
 pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> Option<usize> {
-    let index = file.index()?;
-    let is_close = |reading: &Reading| {
-        closest_places(&reading.script, &index).first().is_some_and(|best| best.similarity >= MIN_VERY_CLOSE)
-    };
-    if request.readings.len() < 2 || is_close(&request.readings[0]) {
+    if request.readings.len() < 2 {
         return None;
     }
-    request.readings.iter().position(is_close)
+    let index = file.index()?;
+    let similarity = |reading: &Reading| {
+        closest_places(&reading.script, &index).first().map_or(0.0, |best| best.similarity)
+    };
+    let readings: Vec<f64> = request.readings.iter().map(similarity).collect();
+    // Of equally similar ones, the one with the fewest repairs.
+    let (best, most) = readings.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
+    (best > 0 && *most >= MIN_VERY_CLOSE && *most > readings[0]).then_some(best)
 }
 
 /// The occurrences of a text that are closest to a range in which it is not, in the order of the file.

@@ -518,6 +518,36 @@ fn removed_lines_are_certain(window: &Window, anchors: &[Anchor], index: &Search
         })
 }
 
+/// Whether every change replaces a line that is in the file once, or is next to one: then a line that was rewritten around it does not
+/// matter so much.
+fn changes_are_at_only_lines(
+    window: &Window,
+    anchors: &[Anchor],
+    script: &Script,
+    index: &SearchIndex<'_>,
+) -> bool {
+    let is_only = |n: usize| {
+        window.is_exact(n)
+            && is_distinctive(&anchors[n].key)
+            && index.occurs_once_in_file(anchors[n].squashed)
+    };
+    let mut start = 0;
+    let mut runs =
+        script.rows.chunk_by(|a, b| (a.role == Role::Context) == (b.role == Role::Context)).map(|run| {
+            start += run.len();
+            start - run.len()..start
+        });
+    runs.all(|run| {
+        let before = anchors.partition_point(|anchor| anchor.row < run.start);
+        let after = anchors.partition_point(|anchor| anchor.row < run.end);
+        match script.rows[run.start].role {
+            Role::Context => true,
+            _ if after > before => (before..after).any(is_only),
+            _ => before.checked_sub(1).is_some_and(is_only) || (after < anchors.len() && is_only(after)),
+        }
+    })
+}
+
 /// How many of the lines next to an insertion must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Neighbours {
@@ -602,6 +632,7 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
         return false;
     }
     let (mut rewritten, mut swapped) = (0, 0);
+    let proves_place = changes_are_at_only_lines(window, anchors, script, index);
     let enclosing = outline::rows_around_changes(script);
     let agree = anchors.iter().enumerate().all(|(n, anchor)| match window.pairs[n] {
         _ if window.is_exact(n) => true,
@@ -612,7 +643,8 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
                 Judgement::Slip => true,
                 Judgement::MaybeRewritten => {
                     rewritten += 1;
-                    rewritten <= MAX_REWRITTEN_PARAGRAPHS
+                    proves_place
+                        && rewritten <= MAX_REWRITTEN_PARAGRAPHS
                         && !outline::tells_paragraphs_apart(script, anchor.row, at, index)
                 }
                 Judgement::WordsSwapped(words) => {
