@@ -23,12 +23,10 @@ pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Align
         return whole;
     }
     let role = |n: usize| script.rows[keys[n].0].role;
-    // A lone bracket starts and ends many lines, and text that starts with whitespace starts at the start of its line.
+    // A lone bracket ends many lines, and text that starts with whitespace starts at the start of its line.
     let starts_inside = is_distinctive(wanted[0]) && !script.rows[keys[0].0].text.starts_with([' ', '\t']);
     let last = wanted.len() - 1;
-    let ends_inside = is_distinctive(wanted[last]);
-    let may_be_partial =
-        (role(0) == Role::Context && starts_inside, role(last) == Role::Context && ends_inside);
+    let may_be_partial = (role(0) == Role::Context && starts_inside, role(last) == Role::Context);
     find_partial_lines(&wanted, may_be_partial, index).into_iter().map(align).collect()
 }
 
