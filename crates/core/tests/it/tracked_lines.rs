@@ -233,22 +233,21 @@ fn check(seed: u64) -> Outcome {
 /// few of them.
 const MAX_UNDECIDABLE_PER_1000: usize = 5;
 
+/// How many cases are made.
+const CASES: u64 = 3_000;
+
 #[test]
 fn an_edit_of_an_earlier_version_changes_its_own_line_or_nothing() {
-    let scale: u64 = std::env::var("TRACKED_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(1);
-    let first: u64 = std::env::var("TRACKED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    let (mut carried_over, mut exact, mut wrong) = (0, 0, Vec::new());
-    for seed in first..first + 1_500 * scale {
+    let (mut carried_over, mut wrong) = (0, Vec::new());
+    for seed in 0..CASES {
         match check(seed) {
-            Outcome::Nothing => {}
-            Outcome::Exact => exact += 1,
+            Outcome::Nothing | Outcome::Exact => {}
             Outcome::CarriedOver => carried_over += 1,
             Outcome::Wrong(what) => wrong.push(what),
         }
     }
-    println!("{carried_over} carried over, {} wrong, {exact} exact of {}", wrong.len(), 1_500 * scale);
     let shown = wrong.iter().take(3).cloned().collect::<Vec<_>>().join("\n");
     assert!(wrong.len() * 1000 <= MAX_UNDECIDABLE_PER_1000 * carried_over, "{} wrong\n{shown}", wrong.len());
     // A finder that refuses everything would pass.
-    assert!(carried_over as u64 > 50 * scale, "{carried_over}");
+    assert!(carried_over > 100, "{carried_over}");
 }
