@@ -545,8 +545,10 @@ impl<'s> CarriedLines<'s> {
     /// Whether a line is attached to one that occurs once in the version and once now: all lines between the two are the same,
     /// with nothing new among them.
     fn is_next_to_fixed_line(&self, line: &CarriedLine<'_>) -> bool {
+        // A lone brace below another block is not attached to what is in that block.
+        let is_above = self.has_fixed_line(line, Side::Above) && is_distinctive(&line.row.text);
         line.now.is_some()
-            && (self.has_fixed_line(line, Side::Above) || self.has_fixed_line_below_in_block(line))
+            && (is_above || self.has_fixed_line_below_in_block(line))
             && !self.may_have_slid(line)
     }
 
