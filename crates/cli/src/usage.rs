@@ -1,6 +1,6 @@
 //! Usage errors.
 
-use slipstitch::core::text::display::escape_controls;
+use slipstitch::core::text::display::{escape_controls, escape_text};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -103,7 +103,7 @@ pub(crate) fn print_parse_error(
     }
     let unsafe_names = UnsafeNames::from_invocation();
     if !unsafe_names.is_empty() {
-        let message = unsafe_names.escape_in(&error.render().to_string());
+        let message = escape_text(&unsafe_names.escape_in(&error.render().to_string()));
         return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
     // If stderr can't be written, there is nowhere left to report it.

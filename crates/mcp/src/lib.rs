@@ -31,6 +31,7 @@ mod http;
 mod in_flight;
 mod instructions;
 mod line_transport;
+mod line_writer;
 mod options;
 mod progress;
 mod prompts;
