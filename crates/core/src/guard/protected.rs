@@ -12,6 +12,7 @@ mod places;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+pub use fold::is_same_name;
 pub use names::Group;
 pub use places::{FoundPlace, NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
 
@@ -645,6 +646,21 @@ mod tests {
     #[case(".pi/settings.json", "agent configuration")]
     #[case(".Renviron", "a startup file")]
     #[case(".local/share/systemd/user/x.service", "a startup file")]
+    #[case(".sl/config", "version control")]
+    #[case("ci/build.gitlab-ci.yml", "continuous integration")]
+    #[case(".readthedocs.yaml", "continuous integration")]
+    #[case(".local/share/nvim/site/plugin/x.vim", "editor configuration")]
+    #[case(".serena/project.yml", "agent configuration")]
+    #[case("gemini-extension.json", "agent configuration")]
+    #[case(".cargo/env", "a startup file")]
+    #[case(".lessfilter", "a startup file")]
+    #[case(".xonshrc", "a startup file")]
+    #[case(".mvn/wrapper/maven-wrapper.properties", "package manager or download tool configuration")]
+    #[case("gradle/wrapper/gradle-wrapper.properties", "package manager or download tool configuration")]
+    #[case(".ripgreprc", "package manager or download tool configuration")]
+    #[case(".pnp.cjs", "package manager or download tool configuration")]
+    #[case("deploy/prod.env", "credentials")]
+    #[case(".dev.vars", "credentials")]
     fn protects(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");
@@ -657,6 +673,9 @@ mod tests {
     #[case(".github/CODEOWNERS")]
     #[case("CLAUDE.md")]
     #[case(".env.example")]
+    #[case("example.env")]
+    #[case("config/prod.example.env")]
+    #[case("src/env.rs")]
     #[case("environment")]
     #[case("docs/git/config")]
     #[case("monkey")]

@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use slipstitch_core::guard::PlaceKind;
+use slipstitch_core::guard::{PlaceKind, is_same_name};
 use slipstitch_core::snapshot::FileId;
 use slipstitch_platform::info::{self, FileInfo};
 
@@ -58,15 +58,28 @@ impl Place {
         Self { path, kind, found, real: OnceCell::new() }
     }
 
-    /// Whether a path is this place or inside it; `id` says which file is there. A different spelling or a symlink leads to
-    /// the same resolved path.
+    /// Whether a path is this place or inside it, in any spelling; `id` says which file is there. A symlink leads to the same
+    /// resolved path.
     pub(super) fn contains(&self, path: &Path, id: Option<FileId>) -> bool {
         let may_be_here = id.is_none() || self.found != Found::Missing;
-        may_be_here && path.starts_with(self.real.get_or_init(|| state::resolve(&self.path)))
+        may_be_here && leads_into(path, self.real.get_or_init(|| state::resolve(&self.path)))
     }
 
     /// Whether a file is this place, perhaps by a hard link.
     pub(super) fn is_file(&self, id: Option<FileId>) -> bool {
         id.is_some_and(|id| self.found == Found::Present(id))
     }
+}
+
+/// Whether a path is `place` or inside it. Where nothing exists yet, only the names say so, and the file system may ignore
+/// their case.
+fn leads_into(path: &Path, place: &Path) -> bool {
+    let mut names = path.components();
+    let is_same = |wanted: Component<'_>| match names.next() {
+        Some(Component::Normal(name)) if wanted.as_os_str() != name => {
+            is_same_name(&name.to_string_lossy(), &wanted.as_os_str().to_string_lossy())
+        }
+        found => found == Some(wanted),
+    };
+    place.components().all(is_same)
 }

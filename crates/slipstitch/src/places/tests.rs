@@ -297,6 +297,7 @@ fn settings_of_the_environment_apply() {
     assert_eq!(home.find("hooks/x"), None);
     let setting = |section: &str, key: &str, value: String| crate::git::config::Setting {
         section: section.into(),
+        subsection: String::new(),
         key: key.into(),
         value,
     };
@@ -388,12 +389,56 @@ fn the_repository_that_the_environment_names_is_protected_with_what_it_runs() {
 
 #[test]
 fn the_command_in_an_ext_url_is_protected() {
+    for setting in [
+        "[remote \"o\"]\n\turl = ",
+        "[remote \"o\"]\n\tpushUrl = ",
+        "[submodule \"lib\"]\n\turl = ",
+        "[branch \"main\"]\n\tremote = ",
+        "[remote]\n\tpushDefault = ",
+    ] {
+        let home = Home::new();
+        init(
+            &home,
+            ".git",
+            &format!("{setting}\"ext::./connect.sh %S\"\n[remote \"p\"]\n\turl = ../other.sh\n"),
+        );
+        assert_eq!(home.find("connect.sh"), Some(PlaceKind::GitCommand), "{setting}");
+        assert_eq!(home.find("other.sh"), None, "{setting}");
+    }
     let home = Home::new();
     init(
         &home,
         ".git",
-        "[remote \"o\"]\n\turl = \"ext::./connect.sh %S\"\n[remote \"p\"]\n\turl = ../other.sh\n",
+        "[url \"ext::sh connect.sh %S\"]\n\tinsteadOf = here:\n[url \"tools/\"]\n\tinsteadOf = t:\n",
     );
     assert_eq!(home.find("connect.sh"), Some(PlaceKind::GitCommand));
-    assert_eq!(home.find("other.sh"), None);
+    assert_eq!(home.find("tools/x"), None);
+}
+
+#[test]
+fn files_that_git_trusts_are_protected() {
+    let home = Home::new();
+    init(
+        &home,
+        ".git",
+        "[gpg \"ssh\"]\n\tallowedSignersFile = signers\n[http \"https://x\"]\n\tsslCAInfo = ca.crt\n[annex]\n\tfreezecontent-command = ./freeze %path\n[remote \"r\"]\n\tannex-start-command = ./start\n",
+    );
+    for name in ["signers", "ca.crt"] {
+        assert_eq!(home.find(name), Some(PlaceKind::GitConfiguration), "{name}");
+    }
+    for name in ["freeze", "start"] {
+        assert_eq!(home.find(name), Some(PlaceKind::GitCommand), "{name}");
+    }
+}
+
+#[test]
+fn a_missing_place_is_protected_in_every_spelling() {
+    let home = Home::new();
+    init(&home, ".git", "[core]\n\thooksPath = tools/hooks\n");
+    assert_eq!(
+        home.find("Tools/HOOKS/pre-commit"),
+        Some(PlaceKind::GitCommand),
+        "some file systems ignore case"
+    );
+    assert_eq!(home.find("tools/hook/pre-commit"), None);
 }
