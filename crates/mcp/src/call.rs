@@ -84,7 +84,7 @@ impl Call {
         };
         tokio::select! {
             biased;
-            () = turn.wait() => {}
+            () = self.wait_until_it_may_run(&turn) => {}
             () = self.caller.cancelled.cancelled() => return Err(cancelled_error()),
             () = self.server.stopping.cancelled() => {
                 return Ok(self.respond_with_report(*stopping_report()));
@@ -93,6 +93,14 @@ impl Call {
         match reply.request_state {
             Some(state) => self.resume(&workspace, &state, reply.responses).await,
             None => self.start(&workspace, planned, &turn).await,
+        }
+    }
+
+    /// Waits for the call's turn, and until few enough answers wait for the client to read them.
+    async fn wait_until_it_may_run(&self, turn: &Turn) {
+        turn.wait().await;
+        if let Some(slot) = &self.caller.slot {
+            slot.acquire().await;
         }
     }
 

@@ -21,7 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::in_flight::{Delivery, InFlightRequests};
+use crate::in_flight::{Delivery, Finished, InFlightRequests};
 use crate::line_writer::LineWriter;
 use crate::runtime::STOP_TIMEOUT;
 use crate::server_state::ServerState;
@@ -174,8 +174,8 @@ where
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(ClientJsonRpcMessage::Request(mut request)) => {
                 let registered = self.in_flight.register(&request.id, line.len());
-                let cancellation = registered.map_err(|error| (error, Some(request.id.clone())))?;
-                request.request.extensions_mut().insert(cancellation);
+                let handle = registered.map_err(|error| (error, Some(request.id.clone())))?;
+                request.request.extensions_mut().insert(handle);
                 if self.starts_session(&request.request) {
                     self.session_started = true;
                 }
@@ -253,13 +253,16 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let delivery = answered_request(&message).map_or(Delivery::Send, |id| self.in_flight.finish(id));
+        let finished = answered_request(&message).map(|id| self.in_flight.finish(id));
         let written = self.writer.write(message);
         async move {
-            match delivery {
-                Delivery::Send => written.await,
-                Delivery::Discard => Ok(()),
-            }
+            let result = match finished {
+                Some(Finished { delivery: Delivery::Discard, .. }) => Ok(()),
+                _ => written.await,
+            };
+            // Now there is room for another answer.
+            drop(finished);
+            result
         }
     }
 
@@ -308,8 +311,19 @@ where
 {
     /// Waits until every request that was read is answered, and the answer written if the client reads it.
     async fn wait_until_answered(&mut self) {
-        self.in_flight.wait_until_idle().await;
-        self.writer.finish(UNREAD_TIMEOUT).await;
+        tokio::select! {
+            () = self.in_flight.wait_until_idle() => self.writer.finish(UNREAD_TIMEOUT).await,
+            // Calls wait until there is room for their answers.
+            () = self.writer.stalled(UNREAD_TIMEOUT) => {}
+        }
+    }
+
+    /// Waits until the client has read enough, if it has sent more. The end of its input is noticed all the same. Cancel-safe.
+    async fn wait_for_room(&mut self) {
+        let is_between_lines = self.line.is_empty() && !self.skipping;
+        if is_between_lines && self.reader.fill_buf().await.is_ok_and(|available| !available.is_empty()) {
+            self.writer.wait_for_room().await;
+        }
     }
 
     /// The next message for the server; `None` at the end of the input. Cancel-safe.
@@ -317,6 +331,7 @@ where
         loop {
             // Acquired before reading, so that whatever is read can be replied to. The semaphore is never closed.
             let permit = self.error_permits.clone().acquire_owned().await.ok();
+            self.wait_for_room().await;
             match self.read_line().await {
                 ReadLine::Line => {
                     let message = self.parse_line();

@@ -2,16 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::TxJsonRpcMessage;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
+
+/// How many bytes may wait for a client to read them before nothing more is read from it.
+const MAX_UNREAD_BYTES: usize = 16 << 20;
 
 /// Writes messages, one per line. Clones share the output.
 #[derive(Debug)]
@@ -25,6 +28,9 @@ struct Output<W> {
     taken: AtomicU64,
     /// Tracks the messages that are being written.
     unread: TaskTracker,
+    unread_bytes: AtomicUsize,
+    /// Notified when a message was written.
+    written: Notify,
     /// Ends all writes.
     hang_up: CancellationToken,
 }
@@ -41,6 +47,8 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
             writer: Mutex::new(Some(writer)),
             taken: AtomicU64::new(0),
             unread: TaskTracker::new(),
+            unread_bytes: AtomicUsize::new(0),
+            written: Notify::new(),
             hang_up: CancellationToken::new(),
         }))
     }
@@ -59,8 +67,8 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
         message: TxJsonRpcMessage<RoleServer>,
         _unread: TaskTrackerToken,
     ) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&message)?;
-        line.push(b'\n');
+        let line = to_line(message)?;
+        let _unread_bytes = UnreadBytes::add(&self.0, line.len());
         tokio::select! {
             result = self.write_all(&line) => result,
             () = self.0.hang_up.cancelled() => Err(io::ErrorKind::NotConnected.into()),
@@ -81,18 +89,37 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
         writer.flush().await
     }
 
-    /// Waits until every message is written. Gives up, and ends all writes, when the client has read nothing for as long as
-    /// `patience`.
+    /// Waits until every message is written. Gives up, and ends all writes, when the client has stopped reading.
     pub(crate) async fn finish(&self, patience: Duration) {
-        let output = &*self.0;
-        output.unread.close();
-        let mut taken = output.taken.load(Ordering::Relaxed);
-        while tokio::time::timeout(patience, output.unread.wait()).await.is_err() {
-            let now = output.taken.load(Ordering::Relaxed);
-            if now == taken {
-                return output.hang_up.cancel();
+        self.0.unread.close();
+        tokio::select! {
+            () = self.0.unread.wait() => {}
+            () = self.stalled(patience) => self.0.hang_up.cancel(),
+        }
+    }
+
+    /// Waits until the client has read nothing for as long as `patience`, although there is something to read.
+    pub(crate) async fn stalled(&self, patience: Duration) {
+        let mut last = None;
+        loop {
+            let taken = self.0.taken.load(Ordering::Relaxed);
+            let now = (!self.0.unread.is_empty()).then_some(taken);
+            if now.is_some() && now == last {
+                return;
             }
-            taken = now;
+            last = now;
+            tokio::time::sleep(patience).await;
+        }
+    }
+
+    /// Waits until few enough bytes wait for the client.
+    pub(crate) async fn wait_for_room(&self) {
+        loop {
+            let written = self.0.written.notified();
+            if self.0.unread_bytes.load(Ordering::Relaxed) <= MAX_UNREAD_BYTES {
+                return;
+            }
+            written.await;
         }
     }
 
@@ -100,6 +127,29 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
     pub(crate) async fn close(&self) {
         self.0.hang_up.cancel();
         self.0.writer.lock().await.take();
+    }
+}
+
+fn to_line(message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Counts the bytes of a message as unread until it is dropped.
+struct UnreadBytes<'a, W>(&'a Output<W>, usize);
+
+impl<'a, W> UnreadBytes<'a, W> {
+    fn add(output: &'a Output<W>, bytes: usize) -> Self {
+        output.unread_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Self(output, bytes)
+    }
+}
+
+impl<W> Drop for UnreadBytes<'_, W> {
+    fn drop(&mut self) {
+        self.0.unread_bytes.fetch_sub(self.1, Ordering::Relaxed);
+        self.0.written.notify_waiters();
     }
 }
 

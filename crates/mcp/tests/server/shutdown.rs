@@ -189,3 +189,57 @@ async fn calls_that_share_a_clipboard_run_in_order() {
         assert_eq!(project.read(&to), format!("x\ntext {round}\ny\n"));
     }
 }
+
+/// A client that has sent many requests whose answers are long, and has read none of them.
+async fn client_that_does_not_read(project: &TestProject, requests: &[Value]) -> (RawClient, usize) {
+    let mut client = RawClient::start(project.options("native"));
+    client.initialize(json!({})).await.unwrap();
+    let mut sent = 0;
+    for request in requests {
+        let sending = client.send(std::slice::from_ref(request));
+        if tokio::time::timeout(Duration::from_millis(500), sending).await.is_err() {
+            break;
+        }
+        sent += 1;
+    }
+    (client, sent)
+}
+
+#[tokio::test]
+async fn calls_wait_for_a_client_that_does_not_read() {
+    const CALLS: usize = 600;
+    let project = TestProject::with_files(&[("a.txt", &"x".repeat(2_000))]);
+    let read = |id| call(id, "read_file", json!({"path": "a.txt"}));
+    let calls: Vec<Value> = (0..CALLS).map(read).collect();
+    let (mut client, sent) = client_that_does_not_read(&project, &calls).await;
+    assert_eq!(sent, CALLS);
+    let executed = || {
+        let stats = project.workspace("x").stats(&Default::default()).unwrap();
+        stats.iter().map(|group| group.tally.shown).sum::<u64>()
+    };
+    // Until nothing happens any more.
+    let mut last = None;
+    while last != Some(executed()) {
+        last = Some(executed());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(last.unwrap() < CALLS as u64 - 100, "{last:?} of {CALLS} calls were executed for nobody");
+    client.writer.shutdown().await.unwrap();
+    let responses = remaining_responses(&mut client).await;
+    assert_eq!(responses.len(), CALLS, "nothing is lost once the client reads");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_cannot_send_for_ever() {
+    let project = TestProject::new();
+    // Every answer repeats the id of its request.
+    let long = "x".repeat(100_000);
+    let requests: Vec<Value> =
+        (0..1_000).map(|number| request(format!("{number}{long}"), "ping", json!({}))).collect();
+    let (mut client, sent) = client_that_does_not_read(&project, &requests).await;
+    assert!(sent < 1_000, "the server read everything");
+    for number in 0..sent {
+        let answer = client.read().await.expect("the connection is still open");
+        assert!(answer["id"].as_str().unwrap().starts_with(&format!("{number}x")), "no answer is lost");
+    }
+}
