@@ -91,8 +91,8 @@ pub(crate) enum Delivery {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) delivery: Delivery,
-    /// To be kept until the client has read the answer.
-    pub(crate) slot: Option<OwnedSemaphorePermit>,
+    /// Dropped with the rest once the client has read the answer.
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 /// Keeps a request in flight until dropped.
@@ -151,12 +151,12 @@ impl InFlightRequests {
     pub(crate) fn finish(&self, id: &RequestId) -> Finished {
         let mut requests = self.lock();
         let Some(request) = requests.by_id.remove(id) else {
-            return Finished { delivery: Delivery::Send, slot: None };
+            return Finished { delivery: Delivery::Send, _slot: None };
         };
         requests.total_bytes -= request.bytes;
         let is_cancelled = request.handle.cancelled.is_cancelled();
         let delivery = if is_cancelled { Delivery::Discard } else { Delivery::Send };
-        Finished { delivery, slot: request.handle.slot.take() }
+        Finished { delivery, _slot: request.handle.slot.take() }
     }
 
     /// Waits until no request is in flight. No request may be registered afterwards.
