@@ -141,8 +141,15 @@ impl Emacs {
         };
         let unasked = without_server.into_iter().map(|program| ServerStatus {
             name: running::describe(&program),
-            path: program.folder.unwrap_or_default().display().to_string(),
-            state: ServerState::NoServer,
+            path: program.folder.as_deref().unwrap_or(Path::new("")).display().to_string(),
+            state: match program.ports.is_empty() {
+                true => ServerState::NoServer,
+                false => ServerState::Failed(format!(
+                    "it {}; {}",
+                    running::explain_silence(&program),
+                    running::remedy(&program)
+                )),
+            },
         });
         answers.into_iter().map(status).chain(unasked).collect()
     }
@@ -216,10 +223,11 @@ impl Emacs {
             without_server.iter().partition(|program| seems_open(program));
         for program in here {
             survey.warnings.push(format!(
-                "{} has no server, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old \
-                 text (M-x server-start starts one)",
+                "{} {}, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old text ({})",
                 running::describe(program),
-                describe_files(shown)
+                running::explain_silence(program),
+                describe_files(shown),
+                running::remedy(program)
             ));
         }
         self.report_unasked(&elsewhere, &mut survey);
@@ -245,14 +253,19 @@ impl Emacs {
                 running::may_have_anything_open(program, home) && !reported.contains(&program.pid)
             })
             .collect();
-        let (who, verb) = match unasked[..] {
+        survey.warnings.push(match unasked[..] {
             [] => return,
-            [one] => (running::describe(one), "has"),
-            ref several => (format!("{} Emacs processes", several.len()), "have"),
-        };
-        survey.warnings.push(format!(
-            "{who} {verb} no server, so open buffers could not be checked there (M-x server-start starts one)"
-        ));
+            [one] => format!(
+                "{} {}, so open buffers could not be checked there ({})",
+                running::describe(one),
+                running::explain_silence(one),
+                running::remedy(one)
+            ),
+            ref several => format!(
+                "{} Emacs processes could not be asked about open buffers (`slipstitch doctor` shows why)",
+                several.len()
+            ),
+        });
         survey.unasked = unasked.iter().map(|program| program.pid).collect();
     }
 
