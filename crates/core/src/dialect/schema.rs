@@ -105,10 +105,25 @@ pub(super) fn type_of(schema: &Value) -> &str {
     }
 }
 
+/// A comment without the line breaks that only wrap it in the source. Those before an item of a list or a paragraph stay.
+fn unwrap(comment: &str) -> String {
+    let mut lines = comment.split('\n');
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let is_wrapped = !(line.is_empty() || line.starts_with("- ") || out.ends_with('\n'));
+        out.push(if is_wrapped { ' ' } else { '\n' });
+        out.push_str(line);
+    }
+    out
+}
+
 fn simplify(schema: &mut Value) {
     if let Value::Object(map) = schema {
         for key in ["$schema", "title", "format"] {
             map.remove(key);
+        }
+        if let Some(Value::String(description)) = map.get_mut("description") {
+            *description = unwrap(description);
         }
         if map.get("default").is_some_and(Value::is_null) {
             map.remove("default");
@@ -129,5 +144,18 @@ fn simplify(schema: &mut Value) {
         if let Some(items) = map.get_mut("items") {
             simplify(items);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_comments_are_joined() {
+        assert_eq!(unwrap("one\ntwo three\nfour"), "one two three four");
+        assert_eq!(unwrap("modes:\n- a\n- b, which\nwraps"), "modes:\n- a\n- b, which wraps");
+        assert_eq!(unwrap("first\n\nsecond\nline"), "first\n\nsecond line");
+        assert_eq!(unwrap(""), "");
     }
 }
