@@ -166,9 +166,11 @@ fn operation(fields: Edit) -> Result<Operation, ParseError> {
         ("new_snippet", filled(&fields.new_snippet)),
         ("match_hint", fields.match_hint.is_some()),
     ]);
+    // Line 0 is an end only with a start; alone it is a placeholder, too.
+    let has_end = fields.end_line.is_some_and(|last| last > 0 || fields.start_line.is_some());
     let lines = names(&[
         ("start_line", fields.start_line.is_some()),
-        ("end_line", fields.end_line.is_some()),
+        ("end_line", has_end),
         ("new_content", filled(&fields.new_content)),
     ]);
     match (snippet.is_empty(), lines.is_empty()) {
