@@ -167,7 +167,10 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = carried.pairs() else { return Some(stale()) };
+    let Some(pairs) = carried.pairs() else {
+        // Nothing was changed or removed, so the current text decides. Quoted with the file's whitespace, it would be exact.
+        return (!carried.are_unchanged()).then(stale);
+    };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
@@ -269,6 +272,22 @@ impl<'s> CarriedLines<'s> {
             now: map.now(earlier),
         });
         Self { script, lines: lines.collect(), map, earlier: version.index(), now }
+    }
+
+    /// Whether every line is there byte for byte, with nothing new between them.
+    fn are_unchanged(&self) -> bool {
+        let is_unchanged = |line: &CarriedLine<'_>| {
+            line.now.is_some_and(|at| self.now.text(at) == self.earlier.text(line.earlier))
+        };
+        let are_together = |two: &[CarriedLine<'_>]| match (two[0].now, two[1].now) {
+            (Some(first), Some(second)) => {
+                second.checked_sub(first) == two[1].earlier.checked_sub(two[0].earlier)
+            }
+            _ => false,
+        };
+        !self.lines.is_empty()
+            && self.lines.iter().all(is_unchanged)
+            && self.lines.windows(2).all(are_together)
     }
 
     /// The current positions of the script's rows; `None` if what the script changes has changed.

@@ -436,6 +436,26 @@ fn the_end_of_a_block_may_be_that_of_a_new_one_below() {
     assert!(!text.contains(&added.replace("store(items)", "store(items, 2)")), "{}", answer.text);
 }
 
+/// A new line above the quoted ones is equal to the first of them, so a diff may pair it with either. But the quoted lines are
+/// there and nowhere else; only their indentation is missing in the request.
+#[test]
+fn lines_that_are_all_there_are_not_called_changed() {
+    let head = "first\nadded 0\n  added 1\n";
+    let seen = &format!("{head}  added 2added 0\nadded 0    added 0\n    added 1\n    added 2\n");
+    let now = &format!(
+        "{head}      added 0\n    added 1\n        added 2added 0    added 0\n    added 1\n    added 2\n"
+    );
+    let rig = changed_since(seen, now);
+    let answer = rig.edit("added 1\nadded 2\n", "added 3\nadded 4\n");
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    let rest = now.strip_suffix("    added 1\n    added 2\n").unwrap();
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), format!("{rest}    added 3\n    added 4\n"));
+    // If they are there twice, which of them is meant is unknown.
+    let rig = changed_since(seen, &format!("{now}end\n    added 1\n    added 2\n"));
+    let answer = rig.edit("added 1\nadded 2\n", "added 3\nadded 4\n");
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+}
+
 /// The bytes of a text in UTF-16 with CRLF line endings.
 fn in_utf16(text: &str) -> Vec<u8> {
     let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
