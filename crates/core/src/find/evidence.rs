@@ -167,10 +167,9 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = carried.pairs() else {
-        // Nothing was changed or removed, so the current text decides. Quoted with the file's whitespace, it would be exact.
-        return (!carried.are_unchanged()).then(stale);
-    };
+    // If nothing was changed or removed, the current text decides. Quoted with the file's whitespace, it would be exact.
+    let refusal = || (!carried.are_unchanged()).then(stale);
+    let Some(pairs) = carried.pairs() else { return refusal() };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
@@ -180,7 +179,7 @@ fn carry_over(
             }
             Recovery::Found(found)
         }
-        Recovery::Unmergeable(..) => stale(),
+        Recovery::Unmergeable(..) => return refusal(),
         recovery => recovery,
     })
 }

@@ -357,6 +357,15 @@ fn unindented(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }
 
+/// Whether a file has the new text of a replacement, apart from indentation.
+fn is_any_new_text_in(file: &str, call: &Value) -> bool {
+    let file = unindented(file);
+    let patches = call["patches"].as_array().into_iter().flatten();
+    let mut new =
+        patches.filter(|patch| patch["operation"] == "replace").filter_map(|patch| patch["newText"].as_str());
+    new.any(|text| !text.trim().is_empty() && file.contains(unindented(text).trim()))
+}
+
 // Shows: 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered
 #[test]
 fn agrees_with_the_document() {
@@ -403,10 +412,14 @@ fn agrees_with_the_document() {
                     *seen.entry("applied").or_default() += 1;
                 }
                 // The document does not say how deep recovered text is, or that blank lines tell places apart. Where the file
-                // does not show it, nothing is written.
+                // does not show it, nothing is written. Nor are lines that are already there: whether "safe" recovery adds them
+                // again is open.
                 Expected::AppliedAtRecoveredPlace { .. } if !answer.report.is_success() => {
                     let doubts = ["does not show how to indent", "it must occur exactly once"];
-                    assert!(doubts.iter().any(|doubt| answer.text.contains(doubt)), "{context}");
+                    let is_already_there = answer.text.contains("the new text is already at")
+                        && is_any_new_text_in(before.as_deref().unwrap_or_default(), &call);
+                    let is_in_doubt = doubts.iter().any(|doubt| answer.text.contains(doubt));
+                    assert!(is_in_doubt || is_already_there, "{context}");
                     *seen.entry("in doubt").or_default() += 1;
                 }
                 Expected::AppliedAtRecoveredPlace { files, clipboards: copied } => {

@@ -456,6 +456,16 @@ fn lines_that_are_all_there_are_not_called_changed() {
     assert!(!answer.report.status().is_success(), "{}", answer.text);
 }
 
+#[test]
+fn an_edit_whose_indentation_is_unclear_is_not_called_stale() {
+    let lines = "    0 start_here;\n        1 print(total);\n        2 retry(3);\n";
+    let rig = changed_since(lines, &format!("added\n{lines}"));
+    let answer = rig.edit("0 start_here;\n    1 print(total);\n", "added 0\n  added 1\n\n");
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert!(answer.text.contains("does not show how to indent"), "{}", answer.text);
+    assert!(!answer.text.contains("changed since"), "{}", answer.text);
+}
+
 /// The bytes of a text in UTF-16 with CRLF line endings.
 fn in_utf16(text: &str) -> Vec<u8> {
     let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
