@@ -168,8 +168,10 @@ fn carry_over(
         })
     };
     // If nothing was changed or removed, the current text decides. Quoted with the file's whitespace, it would be exact.
-    let refusal = || (!carried.are_unchanged()).then(stale);
-    let Some(pairs) = carried.pairs() else { return refusal() };
+    let is_current = carried.are_unchanged();
+    let Some(pairs) = carried.pairs() else {
+        return (!(is_current && carried.has_deciding_line_that_occurs_once())).then(stale);
+    };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
@@ -179,7 +181,8 @@ fn carry_over(
             }
             Recovery::Found(found)
         }
-        Recovery::Unmergeable(..) => return refusal(),
+        Recovery::Unmergeable(..) if is_current => return None,
+        Recovery::Unmergeable(..) => stale(),
         recovery => recovery,
     })
 }
@@ -287,6 +290,12 @@ impl<'s> CarriedLines<'s> {
         !self.lines.is_empty()
             && self.lines.iter().all(is_unchanged)
             && self.lines.windows(2).all(are_together)
+    }
+
+    /// Whether a line that decides about the place, however short, occurs once in the version and once now. Otherwise the lines
+    /// that are there may be those of a new block with the same end.
+    fn has_deciding_line_that_occurs_once(&self) -> bool {
+        self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| self.occurs_once(line))
     }
 
     /// The current positions of the script's rows; `None` if what the script changes has changed.

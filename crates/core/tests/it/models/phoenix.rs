@@ -143,7 +143,7 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     }
     let mut parts: Vec<(usize, usize, u8, String)> = Vec::new();
     let (mut is_open, mut has_recovered) = (false, false);
-    // The text at recovered places that ends like the old lines, by the start of its part.
+    // The text at recovered places that ends like the old lines, and where these end, by the start of its part.
     let mut line_by_line = BTreeMap::new();
     for (number, patch) in patches.iter().enumerate() {
         let Inserted::Text(text) = inserted(number, patch, &copied, clipboards)? else {
@@ -160,7 +160,9 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
                 true => text.clone(),
                 false => text.strip_suffix('\n').unwrap_or(&text).to_owned(),
             };
-            line_by_line.insert(from, new);
+            // Lines that nothing replaces take their line break with them.
+            let end = to + usize::from(new.is_empty() && original[to..].starts_with('\n'));
+            line_by_line.insert(from, (new, end));
         }
         let text = if has_reindent { reindent(&text, &patch["reindent"])? } else { text };
         let end = original.len();
@@ -178,11 +180,15 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     if parts.windows(2).any(|pair| pair[0].1 > pair[1].0) {
         return Err("overlap");
     }
-    let write = |line_by_line: &BTreeMap<usize, String>| {
+    let write = |line_by_line: &BTreeMap<usize, (String, usize)>| {
         let (mut out, mut at) = (String::new(), 0);
         for (from, to, rank, text) in &parts {
+            let (text, to) = match line_by_line.get(from).filter(|_| *rank == 1) {
+                Some((text, to)) => (text, to),
+                None => (text, to),
+            };
             out.push_str(&original[at..*from]);
-            out.push_str(line_by_line.get(from).filter(|_| *rank == 1).unwrap_or(text));
+            out.push_str(text);
             at = *to;
         }
         out + &original[at..]

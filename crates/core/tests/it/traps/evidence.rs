@@ -456,6 +456,21 @@ fn lines_that_are_all_there_are_not_called_changed() {
     assert!(!answer.report.status().is_success(), "{}", answer.text);
 }
 
+/// The quoted end of a block, with the line below it, is now that of a new block.
+#[test]
+fn lines_that_may_be_those_of_a_new_block_are_not_replaced() {
+    let end = "    check(items)\n    store(items)\n  end\n";
+    let seen = format!("def load_first\n  items = read(path)\n{end}  last()\n");
+    let added = format!("def load_second\n  items = parse(path)\n{end}");
+    let now =
+        seen.replace("def load_first", "def load_first(n)").replace("  last()", &format!("{added}  last()"));
+    let rig = changed_since(&seen, &now);
+    let old = "  check(items)\n  store(items)\nend\nlast()\n";
+    let answer = rig.edit(old, &old.replace("store(items)", "store(items, 2)"));
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
+}
+
 #[test]
 fn an_edit_whose_indentation_is_unclear_is_not_called_stale() {
     let lines = "    0 start_here;\n        1 print(total);\n        2 retry(3);\n";
