@@ -201,6 +201,14 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Fails if the call was cancelled, which a brief attempt is before it looks into the history of files or into others.
+    fn check_may_take_long(&self) -> Result<(), Report> {
+        match self.cancel {
+            Some(cancel) if !cancel.may_take_long() => Err(report::cancelled()),
+            _ => Ok(()),
+        }
+    }
+
     /// The token for searches.
     fn cancel_token(&self) -> &CancelToken {
         self.cancel.unwrap_or(&NEVER_CANCELLED)

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_platform::process::RunningProgram;
 
 use crate::auto_save::{self, OpenFile};
@@ -152,8 +153,8 @@ impl Emacs {
     }
 
     /// Finds out whether one of the files has unsaved changes, from the servers and from lock files. `shown` has the files' names
-    /// for messages.
-    pub(crate) fn survey(&self, names: &[String], shown: &[String]) -> Survey {
+    /// for messages. A cancelled call asks no server.
+    pub(crate) fn survey(&self, names: &[String], shown: &[String], cancel: &CancelToken) -> Survey {
         let Found { servers, without_server } = self.search();
         let mut folders = RealFolders::default();
         let real: Vec<Option<PathBuf>> =
@@ -167,7 +168,7 @@ impl Emacs {
         // What another Emacs does elsewhere is not worth a word.
         let is_relevant = |server: &Server| server.program.as_ref().is_none_or(seems_open);
         let mut survey = Survey { has_servers: !servers.is_empty(), ..Survey::default() };
-        let answers = match survey.has_servers {
+        let answers = match survey.has_servers && cancel.may_take_long() {
             true => self.ask(servers, &lisp::find_unsaved(names)),
             false => Vec::new(),
         };
@@ -432,7 +433,7 @@ mod tests {
     fn without_servers_and_locks_nothing_is_unsaved() {
         let folder = tempfile::tempdir().unwrap();
         let emacs = emacs(folder.path());
-        assert_eq!(emacs.survey(&["/a".into()], &["a".into()]), Survey::default());
+        assert_eq!(emacs.survey(&["/a".into()], &["a".into()], &CancelToken::default()), Survey::default());
         let remaining = Files { names: vec!["/a".into()], shown: vec!["a".into()] };
         assert_eq!(emacs.follow(&Effects { remaining, ..Effects::default() }, &[]), [""; 0]);
         assert_eq!(emacs.servers(), []);
@@ -443,7 +444,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let _listener = UnixListener::bind(folder.path().join("busy")).unwrap();
         let emacs = emacs(folder.path()).timeout(Duration::from_millis(20));
-        let survey = emacs.survey(&["/a".into()], &["a".into()]);
+        let survey = emacs.survey(&["/a".into()], &["a".into()], &CancelToken::default());
         assert_eq!((survey.unsaved, survey.silent.len()), (None, 1));
         assert!(
             survey.warnings[0].contains("(server `busy`) did not answer within 0.02 s; if it has `a` open")

@@ -102,6 +102,9 @@ impl Engine<'_> {
                     });
                 // A search that was cut short finds nothing, which must not be reported as the result.
                 self.check_cancelled()?;
+                if resolved.is_err() {
+                    self.check_may_take_long()?;
+                }
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };

@@ -45,6 +45,7 @@ impl Engine<'_> {
         if !can_rebase || plan.files.iter().all(|file| staleness(file).is_none()) {
             return Ok(None);
         }
+        self.check_may_take_long()?;
         let mut old_snapshots = Snapshots::default();
         let mut versions = Vec::new();
         for file in &plan.files {
@@ -81,6 +82,7 @@ impl Engine<'_> {
             if !claim.may_be_ambiguous() {
                 continue;
             }
+            self.check_may_take_long()?;
             let earlier = self.known_versions(&file.path, now);
             let is_named = |bytes: &[u8]| claim.matches(ContentHash::of(bytes), bytes);
             let named = earlier.iter().filter(|version| is_named(&version.bytes)).count();

@@ -243,4 +243,9 @@ impl Budget {
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
+
+    /// To be asked before a search that is not for an exact match. If it returns false, the call is cancelled.
+    pub(super) fn may_take_long(&self) -> bool {
+        self.cancel.may_take_long()
+    }
 }

@@ -30,6 +30,9 @@ impl<'f, 'a> Misses<'f, 'a> {
 
     /// Finds a request and applies it, or explains why there is no place.
     pub(super) fn resolve(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
+        if !self.file.budget.may_take_long() {
+            return Err(Reason::TooCostly);
+        }
         match ladder::find(request, self.file, self.rules.tolerance) {
             Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),

@@ -405,10 +405,14 @@ pub(crate) fn find_protections(
 ) -> Vec<Option<Protection>> {
     let touched: Vec<TouchedPath<'_>> = paths
         .iter()
-        .map(|(path, remains)| TouchedPath {
-            real: snapshots.real_path(path),
-            id: snapshots.get(path).and_then(|snapshot| snapshot.meta().id),
-            remains: *remains,
+        .map(|(path, remains)| {
+            let meta = snapshots.get(path).map(|snapshot| snapshot.meta());
+            TouchedPath {
+                real: snapshots.real_path(path),
+                id: meta.and_then(|meta| meta.id),
+                has_one_name: meta.is_some_and(|meta| meta.links == Some(1)),
+                remains: *remains,
+            }
         })
         .collect();
     let found = places.find(&touched).into_iter().chain(std::iter::repeat(FoundPlace::default()));

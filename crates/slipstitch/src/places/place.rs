@@ -28,7 +28,7 @@ pub(super) enum Found {
     /// Nothing.
     Missing,
     /// A file or a folder.
-    Present(FileId),
+    Present { id: FileId, is_file: bool },
     /// It cannot be looked at.
     Unknown,
 }
@@ -40,7 +40,10 @@ impl Found {
 
     pub(super) fn from_metadata(metadata: &io::Result<FileInfo>) -> Self {
         match metadata {
-            Ok(found) => Self::Present(FileId { device: found.device, inode: found.inode }),
+            Ok(found) => Self::Present {
+                id: FileId { device: found.device, inode: found.inode },
+                is_file: found.is_file(),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unknown,
         }
@@ -61,12 +64,17 @@ impl Place {
     /// Whether a path is this place or inside it; `id` says which file is there. A different spelling or a symlink leads to
     /// the same resolved path.
     pub(super) fn contains(&self, path: &Path, id: Option<FileId>) -> bool {
-        let may_be_here = id.is_none() || self.found != Found::Missing;
+        let may_be_here = match (self.found, id) {
+            (_, None) | (Found::Unknown, _) => true,
+            (Found::Missing, Some(_)) => false,
+            // Nothing is inside a file.
+            (Found::Present { id: own, is_file }, Some(id)) => own == id || !is_file,
+        };
         may_be_here && path.starts_with(self.real.get_or_init(|| state::resolve(&self.path)))
     }
 
     /// Whether a file is this place, perhaps by a hard link.
     pub(super) fn is_file(&self, id: Option<FileId>) -> bool {
-        id.is_some_and(|id| self.found == Found::Present(id))
+        matches!(self.found, Found::Present { id: own, .. } if Some(own) == id)
     }
 }

@@ -35,14 +35,19 @@ impl Home {
     fn find(&self, path: &str) -> Option<PlaceKind> {
         let found = fs::metadata(self.root.join(path)).ok();
         let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
-        let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
+        let touched = TouchedPath {
+            real: &FilePath::from_record(path).unwrap(),
+            id,
+            has_one_name: false,
+            remains: true,
+        };
         self.places.find(&[touched])[0].kind
     }
 }
 
 fn file_id(path: &Path) -> Option<FileId> {
     match Found::at(path) {
-        Found::Present(id) => Some(id),
+        Found::Present { id, .. } => Some(id),
         Found::Missing | Found::Unknown => None,
     }
 }
@@ -286,7 +291,12 @@ fn a_hard_link_leads_to_the_same_place() {
     fs::write(home.root.join(".env"), "KEY=1\n").unwrap();
     fs::hard_link(home.root.join(".env"), home.root.join("notes.txt")).unwrap();
     let path = FilePath::from_record("notes.txt").unwrap();
-    let touched = TouchedPath { real: &path, id: file_id(&home.root.join("notes.txt")), remains: true };
+    let touched = TouchedPath {
+        real: &path,
+        id: file_id(&home.root.join("notes.txt")),
+        has_one_name: false,
+        remains: true,
+    };
     assert_eq!(home.places.find(&[touched])[0].other_paths, [FilePath::from_record(".env").unwrap()]);
 }
 
@@ -362,7 +372,7 @@ fn files_of_one_call_are_judged_alike_whether_they_share_folders_or_not() {
     init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
     let paths = ["hooks/a", "hooks/b", "other/c", "project/src/d", "project/.git/config", "hooks/deep/e"];
     let paths = paths.map(|path| FilePath::from_record(path).unwrap());
-    let touched = paths.iter().map(|real| TouchedPath { real, id: None, remains: true });
+    let touched = paths.iter().map(|real| TouchedPath { real, id: None, has_one_name: false, remains: true });
     let together = home.places.find(&touched.collect::<Vec<_>>());
     let together: Vec<_> = together.into_iter().map(|found| found.kind).collect();
     let alone: Vec<_> = paths.iter().map(|path| home.find(path.as_str())).collect();
