@@ -22,6 +22,7 @@
 mod approval;
 mod call;
 mod call_queue;
+mod call_time;
 mod caller;
 mod change_watcher;
 mod display_text;

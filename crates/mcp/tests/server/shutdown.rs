@@ -65,6 +65,54 @@ async fn a_call_with_progress_is_answered_after_the_input_closes() {
 }
 
 #[tokio::test]
+async fn a_call_that_waits_holds_up_nothing_although_those_before_were_short() {
+    for block in [TestProject::block_calls, TestProject::block_edits] {
+        let project = TestProject::with_files(&[("a.txt", "<0>\n")]);
+        let mut client = RawClient::start(project.options("native"));
+        client.initialize(json!({})).await.unwrap();
+        let next =
+            |at: i64| call(at, "edit_file", edit("a.txt", &format!("<{at}>"), &format!("<{}>", at + 1)));
+        for at in 0..5 {
+            client.send(&[next(at)]).await;
+            client.read().await.unwrap();
+        }
+        let locks = block(&project);
+        client.send(&[next(5), request(6, "ping", json!({}))]).await;
+        let pong = tokio::time::timeout(TIMEOUT, client.read()).await.expect("the server reads on").unwrap();
+        assert_eq!(pong["id"], 6, "{pong}");
+        drop(locks);
+        let edited = client.read().await.unwrap();
+        assert!(edited["id"] == 5 && !is_error(&edited), "{edited}");
+        assert_eq!(project.read("a.txt"), "<6>\n");
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_a_text_that_is_not_there_does_not_count_twice() {
+    let project = TestProject::with_files(&[("a.txt", "one\n")]);
+    let mut client = RawClient::start(project.options("native"));
+    client.initialize(json!({})).await.unwrap();
+    let edits = [("one", "two"), ("three", "four"), ("two", "one")];
+    for (at, (old, new)) in (0i64..).zip(edits) {
+        client.send(&[call(at, "edit_file", edit("a.txt", old, new))]).await;
+        let answer = client.read().await.unwrap();
+        assert_eq!(is_error(&answer), old == "three", "{answer}");
+    }
+    client.writer.shutdown().await.unwrap();
+    remaining_responses(&mut client).await;
+    let workspace = project.workspace("x");
+    let count = || workspace.calls(&slipstitch::stats::CallSelection::default(), 10).unwrap().len();
+    // The records are written when the server closes the workspace.
+    for _ in 0..100 {
+        if count() >= 3 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(count(), 3);
+}
+
+#[tokio::test]
 async fn an_empty_listen_request_ends_with_the_client() {
     let project = TestProject::new();
     let mut client = RawClient::start(project.options("native"));
