@@ -113,8 +113,7 @@ impl Aids {
         }
         for QueuedShown { session, path, hash, text } in &self.shown {
             let to = ShownTo { root: &journal.root, session, path };
-            if !shown::is_last(transaction, &to, *hash)? {
-                shown::insert(transaction, &to, *hash, text)?;
+            if shown::store(transaction, &to, *hash, text)? {
                 journal.check_share_occasionally(transaction)?;
             }
         }
