@@ -200,7 +200,7 @@ impl Checker<'_> {
         let word = if unknown.len() == 1 { "field" } else { "fields" };
         let mut hint = String::new();
         for field in unknown {
-            if let Some(suggestion) = suggest_field(field, known, self.tool, self.dialect) {
+            if let Some(suggestion) = suggest_field(field, known, place, self.tool, self.dialect) {
                 let subject = if unknown.len() == 1 { String::new() } else { format!("`{field}`: ") };
                 hint.push_str(&format!("{subject}{suggestion} "));
             }
@@ -393,7 +393,13 @@ fn moved_field_error(name: &str, tool: &Tool, dialect: &Dialect) -> Option<Parse
 }
 
 /// A hint that names the field or the tool that the caller probably meant, if there is one.
-fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> Option<String> {
+fn suggest_field(
+    name: &str,
+    known: &Map<String, Value>,
+    place: &str,
+    tool: &Tool,
+    dialect: &Dialect,
+) -> Option<String> {
     let groups = SYNONYMS.iter().filter(|group| group.contains(&name));
     let synonyms: Vec<&str> = groups.copied().flatten().copied().collect();
     let find_synonym =
@@ -404,6 +410,9 @@ fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &
     let normalize = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     if let Some(field) = known.keys().find(|other| normalize(other) == normalize(name)) {
         return Some(format!("Use `{field}` instead."));
+    }
+    if !place.is_empty() && !(tool.schema)()["properties"][name].is_null() {
+        return Some(format!("Send `{name}` beside the list, not in its items."));
     }
     let find_in_items = |exact: bool| {
         known.iter().find_map(|(list, schema)| {

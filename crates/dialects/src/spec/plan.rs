@@ -164,8 +164,20 @@ fn replacements(
     }
     let mut files: Vec<FilePlan> = Vec::new();
     for edit in edits {
-        let path =
-            if edit.get(Role::Path).is_some() { edit.path(spec, roots)? } else { call.path(spec, roots)? };
+        let path = match (edit.get(Role::Path), call.get(Role::Path)) {
+            (None, _) => call.path(spec, roots)?,
+            (Some(_), None) => edit.path(spec, roots)?,
+            (Some(_), Some(_)) => {
+                let (own, whole) = (edit.path(spec, roots)?, call.path(spec, roots)?);
+                if own != whole {
+                    return Err(ParseError::new(
+                        format!("the call is about `{whole}`, but one of its edits about `{own}`"),
+                        "Send one call for each file.",
+                    ));
+                }
+                whole
+            }
+        };
         let operation = edit.replacement();
         match files.iter_mut().find(|file| file.path == path) {
             Some(file) => file.operations.push(operation),
