@@ -14,7 +14,7 @@ pub use diff::{is_whole_diff, unified_diff};
 pub(crate) use excerpt::{excerpt, whole_lines};
 pub use snippet::snippet;
 pub(crate) use text::numbered_excerpt;
-pub use text::{numbered_lines, plain_text, truncate_diff};
+pub use text::{diff_for_model, numbered_lines, plain_text, truncate_diff};
 
 use crate::change::{Base, FileChange, PathChange, PlacedEdit, Rung};
 use crate::find::Candidate;

@@ -151,6 +151,20 @@ pub fn truncate_diff(diff: &str) -> String {
     out
 }
 
+/// A diff for the answer to a model, truncated, without what only Git needs: the first line of a file that `---` and `+++` name.
+pub fn diff_for_model(diff: &str) -> String {
+    let mut out = String::new();
+    let mut lines = diff.lines().peekable();
+    while let Some(text) = lines.next() {
+        let is_repeated =
+            text.starts_with("diff --git ") && lines.peek().is_some_and(|next| next.starts_with("--- "));
+        if !is_repeated {
+            line(&mut out, text);
+        }
+    }
+    truncate_diff(&out).trim_end_matches('\n').to_owned()
+}
+
 fn truncate_line(text: &str, max: usize) -> Cow<'_, str> {
     match truncate_bytes(text, max) {
         Some((start, omitted)) => format!("{start}[… {omitted} more bytes]").into(),
