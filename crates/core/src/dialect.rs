@@ -342,11 +342,9 @@ impl Dialect {
     }
 
     /// The tools that can be listed: none if the settings switch them off.
-    pub fn enabled_tools(&self, settings: &Settings) -> &'static [Tool] {
-        match self.is_enabled {
-            Some(is_enabled) if !is_enabled(settings) => &[],
-            _ => self.tools,
-        }
+    pub fn enabled_tools(&self, settings: &Settings) -> impl Iterator<Item = &'static Tool> + use<> {
+        let is_enabled = self.is_enabled.is_none_or(|is_enabled| is_enabled(settings));
+        self.callable_tools().filter(move |_| is_enabled)
     }
 
     /// The tool with that name or alias.

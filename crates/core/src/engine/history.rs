@@ -31,6 +31,8 @@ pub struct EarlierVersion {
     pub bytes: Vec<u8>,
     /// What was done to that text since.
     pub since: Splices,
+    /// The same, change by change; empty if only the outcome is known.
+    pub steps: Vec<Splices>,
 }
 
 /// One change of a file.
@@ -61,12 +63,20 @@ struct Rewind {
     hash: ContentHash,
     /// From `bytes` to the current text.
     since: Splices,
+    /// The changes that were reverted, newest first.
+    steps: Vec<Splices>,
     budget: usize,
 }
 
 impl Rewind {
     fn new(bytes: &[u8], hash: ContentHash) -> Self {
-        Self { bytes: bytes.to_vec(), hash, since: Splices::none(bytes.len()), budget: MAX_BYTES }
+        Self {
+            bytes: bytes.to_vec(),
+            hash,
+            since: Splices::none(bytes.len()),
+            steps: Vec::new(),
+            budget: MAX_BYTES,
+        }
     }
 
     /// Reverts a recorded change. Returns false if the change does not match the text.
@@ -109,14 +119,17 @@ impl Rewind {
         if ContentHash::of(&before) != target {
             return false;
         }
-        self.since = inverse.invert(&self.bytes).then(&self.since);
+        let step = inverse.invert(&self.bytes);
+        self.since = step.then(&self.since);
+        self.steps.push(step);
         (self.bytes, self.hash, self.budget) = (before, target, budget);
         true
     }
 
-    fn finish(self) -> EarlierVersion {
+    fn finish(mut self) -> EarlierVersion {
         let since = drop_noops(&self.since, &self.bytes);
-        EarlierVersion { bytes: self.bytes, since }
+        self.steps.reverse();
+        EarlierVersion { bytes: self.bytes, since, steps: self.steps }
     }
 }
 

@@ -133,7 +133,7 @@ impl Engine<'_> {
         let mut known = self.known_versions(path, now).into_iter();
         let found = known.find(|version| claim.matches(ContentHash::of(&version.bytes), &version.bytes))?;
         let since = diff_splices(&found.bytes, now.bytes());
-        Some(EarlierVersion { bytes: found.bytes, since })
+        Some(EarlierVersion { bytes: found.bytes, since, steps: Vec::new() })
     }
 }
 
@@ -213,7 +213,8 @@ fn rebase_changes(
     for (change, earlier) in changes.files().iter().zip(versions.iter().chain(std::iter::repeat(&None))) {
         files.push(match (earlier, old_snapshots.get(&change.path), snapshots.get(&change.path)) {
             (Some(earlier), Some(old), Some(now)) => {
-                let sides = Sides { mine: &change.splices, theirs: &earlier.since, old, now };
+                let sides =
+                    Sides { mine: &change.splices, theirs: &earlier.since, steps: &earlier.steps, old, now };
                 let operations = plan.files.iter().find(|file| file.path == change.path);
                 let splices = match operations.map(|file| &file.operations[..]) {
                     Some(operations) if operations.iter().all(names_lines) => {

@@ -15,6 +15,8 @@ pub(super) struct Sides<'s> {
     pub(super) mine: &'s Splices,
     /// What happened to `old` since.
     pub(super) theirs: &'s Splices,
+    /// The same, change by change, if that is known.
+    pub(super) steps: &'s [Splices],
     pub(super) old: &'s Snapshot,
     pub(super) now: &'s Snapshot,
 }
@@ -26,22 +28,44 @@ pub(super) fn names_lines(operation: &Operation) -> bool {
 
 /// The edit's splices for the current text. `None` if the lines that the operations name have changed, or may have.
 pub(super) fn carry_over_lines(operations: &[Operation], sides: &Sides<'_>) -> Option<Splices> {
-    let named = operations.iter().map(|operation| {
-        let lines = NamedLines::of(operation, sides.old)?;
-        Some((lines, lines.shift(sides)?))
-    });
-    let named: Vec<(NamedLines, isize)> = named.collect::<Option<_>>()?;
+    let named = operations.iter().map(|operation| NamedLines::of(operation, sides.old));
+    let named: Vec<NamedLines> = named.collect::<Option<_>>()?;
+    let Sides { mine, theirs, steps, old, now } = *sides;
+    let at_once =
+        || named.iter().map(|lines| lines.shift(mine, theirs, [old, now])).collect::<Option<Vec<_>>>();
+    // Changes of neighbouring lines are one change together, in which an equal line is more likely.
+    let shifts = at_once().or_else(|| shift_by_steps(&named, steps, old))?;
     let mut list = Vec::new();
-    for splice in sides.mine.iter().filter(|splice| !contains(sides.theirs, splice)) {
-        let mut shifts = named.iter().filter(|(lines, _)| lines.has(splice)).map(|(_, shift)| *shift);
-        let shift = shifts.next()?;
+    for splice in mine.iter().filter(|splice| !contains(theirs, splice)) {
+        let mut own =
+            named.iter().zip(&shifts).filter(|(lines, _)| lines.has(splice)).map(|(_, shift)| *shift);
+        let shift = own.next()?;
         // An insertion between two named ranges may belong to either.
-        if shifts.any(|other| other != shift) {
+        if own.any(|other| other != shift) {
             return None;
         }
         list.push(shift_splice(splice, shift));
     }
-    Splices::new(sides.theirs.new_len(), list).ok()
+    Splices::new(theirs.new_len(), list).ok()
+}
+
+/// How far each of the lines has moved, followed through one change after the other.
+fn shift_by_steps(named: &[NamedLines], steps: &[Splices], old: &Snapshot) -> Option<Vec<isize>> {
+    if steps.is_empty() {
+        return None;
+    }
+    let mut text = old.successor(old.bytes().to_vec());
+    let mut followed: Vec<(NamedLines, isize)> = named.iter().map(|lines| (*lines, 0)).collect();
+    for step in steps {
+        let next = text.successor(step.apply(text.bytes()));
+        let nothing = Splices::none(text.byte_len());
+        for (lines, shift) in &mut followed {
+            let further = lines.shift(&nothing, step, [&text, &next])?;
+            (*lines, *shift) = (lines.moved(further), *shift + further);
+        }
+        text = next;
+    }
+    Some(followed.into_iter().map(|(_, shift)| shift).collect())
 }
 
 /// Where an edit by line numbers is made, in bytes of the version that it was made for.
@@ -76,9 +100,20 @@ impl NamedLines {
         }
     }
 
+    fn moved(self, shift: isize) -> Self {
+        match self {
+            Self::Range(span) => Self::Range(Span::new(
+                span.start().strict_add_signed(shift),
+                span.end().strict_add_signed(shift),
+            )),
+            Self::StartOfFile(at) => Self::StartOfFile(at),
+            Self::EndOfFile(at) => Self::EndOfFile(at.strict_add_signed(shift)),
+        }
+    }
+
     /// How many bytes the lines have moved; `None` if they changed. What both sides did is no change.
-    fn shift(self, Sides { mine, theirs, old, now }: &Sides<'_>) -> Option<isize> {
-        let span = match self {
+    fn shift(&self, mine: &Splices, theirs: &Splices, [old, now]: [&Snapshot; 2]) -> Option<isize> {
+        let span = match *self {
             Self::StartOfFile(_) => return Some(0),
             Self::EndOfFile(_) => return Some(theirs.iter().map(growth).sum()),
             Self::Range(span) => span,
@@ -96,7 +131,7 @@ impl NamedLines {
                 continue;
             }
             let touches = splice.at.end() == span.start() || splice.at.start() == span.end();
-            // A line diff cannot tell which of two equal lines next to each other is new.
+            // A line diff cannot tell which of two equal lines is new.
             if !is_before && !is_after || touches && has_outer_line(splice, span, old) {
                 return None;
             }

@@ -377,3 +377,31 @@ fn an_edit_whose_lines_changed_is_refused() {
     let (status, answer, text) = edit_twice(before, &[&insert(1, "x"), &insert(1, "x")]);
     assert_eq!((status, &text[..]), (Status::NoChange, "a\nx\nb\nc\nd\n"), "{answer}");
 }
+
+#[test]
+fn anchors_of_one_read_are_good_for_many_edits() {
+    // With insertions, an anchor of one of several equal lines may mean another one now.
+    for has_equal_lines in [false, true] {
+        let line = |at: usize| if has_equal_lines && at % 5 == 0 { "}".into() } else { format!("line {at}") };
+        let lines: Vec<String> = (0..60).map(line).collect();
+        let sandbox = Sandbox::default();
+        sandbox.put(NAME, &(lines.join("\n") + "\n"));
+        sandbox.call("hashline", "read", json!({"path": NAME}));
+        let mut expected = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            let anchor = LineAnchor::of(at + 1, line).to_string();
+            let inserts = !has_equal_lines && at % 3 == 0;
+            let edit = match inserts {
+                true => json!({"insert_after": {"anchor": anchor, "text": format!("new {at}")}}),
+                false => json!({"set_line": {"anchor": anchor, "new_text": format!("new {at}")}}),
+            };
+            if inserts {
+                expected.push_str(&format!("{line}\n"));
+            }
+            expected.push_str(&format!("new {at}\n"));
+            let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": [edit]}));
+            assert_eq!(answer.report.status(), Status::Applied, "line {}: {}", at + 1, answer.text);
+        }
+        assert_eq!(sandbox.text(NAME).unwrap(), expected);
+    }
+}
