@@ -322,8 +322,11 @@ def seen_instructions(sandbox):
                           capture_output=True, timeout=TIMEOUT, check=True)
     instructions = json.loads(done.stdout.splitlines()[0])["result"]["instructions"]
     joined = lambda text: " ".join(text.split())
-    seen = any(joined(instructions) in joined(text) for _, body in sandbox.model.requests for text in strings_in(body))
-    return instructions if seen else ""
+    # The first sentence names the root, which a server may not know yet when a host asks.
+    _, rest = joined(instructions).split(". ", 1)
+    pattern = re.compile("These tools edit files under .{0,400}?" + re.escape(rest))
+    texts = (joined(text) for _, body in sandbox.model.requests for text in strings_in(body))
+    return next((found.group() for text in texts if (found := pattern.search(text))), "")
 
 
 def strings_in(value):

@@ -59,9 +59,9 @@ fn plain_edits() -> Vec<(&'static str, &'static str, Value, usize)> {
         ),
         // The documents of these dialects prescribe longer answers: a payload with the whole hash, the changed lines,
         // and a diff.
-        ("forge", "Edit", json!({"path": path, "old_snippet": old, "new_snippet": new}), 130),
-        ("agent-q", "edit_file", json!({"path": path, "old_str": old, "new_str": new}), 60),
-        ("xzatoma", "edit_file", json!({"path": path, "mode": "edit", "old_text": old, "content": new}), 130),
+        ("forge", "Edit", json!({"path": path, "old_snippet": old, "new_snippet": new}), 60),
+        ("agent-q", "edit_file", json!({"path": path, "old_str": old, "new_str": new}), 40),
+        ("xzatoma", "edit_file", json!({"path": path, "mode": "edit", "old_text": old, "content": new}), 75),
     ]
 }
 
