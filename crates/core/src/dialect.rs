@@ -19,6 +19,7 @@ use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{ChangeLabels, ParseError, Plan};
 use crate::report::{Report, plain_text};
 use crate::settings::Settings;
+use rapidfuzz::distance::levenshtein;
 use slipstitch_text::display::quote_names;
 
 /// The dialects that an engine accepts, in the order that help and tool listings show them.
@@ -207,10 +208,20 @@ pub struct UnknownDialect {
     pub known: Vec<&'static str>,
 }
 
+/// The name that is most like another one, if it may be a slip of the pen.
+fn closest_name<'n>(wanted: &str, known: &[&'n str]) -> Option<&'n str> {
+    let wanted = wanted.to_lowercase();
+    let distance = |name: &str| levenshtein::distance(wanted.chars(), name.chars());
+    let closest = known.iter().copied().min_by_key(|name| distance(name))?;
+    (distance(closest) * 3 <= wanted.chars().count()).then_some(closest)
+}
+
 impl UnknownDialect {
     /// What to use instead.
     pub fn hint(&self) -> String {
-        format!("Dialects: {}.", quote_names(&self.known))
+        let close = closest_name(&self.name, &self.known);
+        let meant = close.map_or(String::new(), |name| format!("Did you mean `{name}`? "));
+        format!("{meant}Dialects: {}.", quote_names(&self.known))
     }
 }
 

@@ -214,6 +214,9 @@ pub struct FailureReport {
     /// That line according to the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
+    /// The first line of the request's old text that says something, for those who look at the failure later.
+    #[serde(skip)]
+    pub sent: Option<String>,
     /// Whether the hunk removes that line.
     #[serde(skip)]
     pub is_removed_line: bool,

@@ -22,7 +22,7 @@ use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::streams::Streams;
 use crate::{input, wording};
-use partial::Leftovers;
+use partial::{Leftovers, PartialPlan};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,8 +123,7 @@ impl Patch {
             && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
         {
             let report = self.run.run(&workspace, partial.plan.clone(), "patch");
-            let notes = partial.describe_leftovers(&report);
-            return Ok(Box::new(PartialOutput::new(report, notes)));
+            return Ok(Box::new(PartialOutput::new(report, &partial)));
         }
         if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);
@@ -168,8 +167,19 @@ impl CommandOutput for PatchOutput {
 struct PartialOutput(Report);
 
 impl PartialOutput {
-    fn new(mut report: Report, notes: Vec<String>) -> Self {
-        report.warnings.extend(notes);
+    fn new(mut report: Report, partial: &PartialPlan) -> Self {
+        report.warnings.extend(partial.describe_leftovers(&report));
+        let progress = partial.describe_progress();
+        match report.status() {
+            Status::Applied | Status::WouldApply => {
+                report.message = format!("{}; {progress}", report.message)
+            }
+            Status::NoChange => {
+                report.message = progress;
+                report.hint = Some("Apply what is left by hand.".into());
+            }
+            _ => {}
+        }
         Self(report)
     }
 }

@@ -1,5 +1,6 @@
 //! The program as people and scripts run it.
 
+mod again;
 mod agent_q;
 mod call;
 mod claude;

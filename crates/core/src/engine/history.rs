@@ -572,6 +572,31 @@ fn changes_of(
     Ok(found)
 }
 
+/// The text that the file at `path` had when its last recorded change deleted it, or moved it to the file that has the content
+/// `moved` now.
+pub(crate) fn text_before_removal(
+    journal: &dyn Journal,
+    path: &FilePath,
+    moved: &[u8],
+) -> Result<Option<Vec<u8>>, JournalError> {
+    let last = changes_of(journal, path, None, None, 1)?.pop();
+    let removed = last.and_then(|change| {
+        let is_removed = |file: &FileSummary| {
+            file.path_before.as_ref() == Some(path) && file.path_after.as_ref() != Some(path)
+        };
+        Some((change.id, change.files.iter().position(is_removed)?))
+    });
+    let Some((id, position)) = removed else { return Ok(None) };
+    let Some(entry) = usable_entry(journal, id)? else { return Ok(None) };
+    let Some(record) = entry.files.into_iter().nth(position) else { return Ok(None) };
+    let (inverse, after) = (&record.inverse.splices, if record.path_after().is_some() { moved } else { b"" });
+    if record.text == RecordedText::Withheld || inverse.base_len() != after.len() {
+        return Ok(None);
+    }
+    let before = inverse.apply(after);
+    Ok(Some(before).filter(|before| record.hash_before() == Some(ContentHash::of(before))))
+}
+
 /// The position of the file in a change that was at `path` before it, or else is there after it.
 fn position(change: &Summary, path: &FilePath) -> Option<usize> {
     let find = |path_of: fn(&FileSummary) -> &Option<FilePath>| {

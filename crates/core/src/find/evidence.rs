@@ -23,7 +23,7 @@ use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
-use super::{block, inside};
+use super::{applied, block, inside};
 use crate::change::{DifferenceKind, Lines};
 use slipstitch_text::Span;
 
@@ -32,6 +32,11 @@ pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchInd
     for version in file.earlier() {
         if !file.spend_on_lines(version.index().len() / 8) {
             return Some(Recovery::TooCostly);
+        }
+        if request.is_everywhere
+            && let Some(places) = applied::find_replaced_everywhere(request, version, now)
+        {
+            return Some(Recovery::AlreadyApplied(places));
         }
         match find_in_version(request, version) {
             Quotation::Absent => {}
@@ -89,8 +94,7 @@ fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quo
             }
         }
         if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
-            let lines = lines_of_span(at, &version.snapshot);
-            if let Some(place) = QuotedPlace::part_of_lines(lines, &index) {
+            if let Some(place) = QuotedPlace::part_of_lines(at, version) {
                 return Quotation::At(reading, place);
             }
         }
@@ -104,6 +108,8 @@ struct QuotedPlace {
     pairs: Vec<(usize, usize)>,
     /// The positions from the first to the last quoted line.
     range: Range<usize>,
+    /// The quoted text, if it is only part of a line.
+    inside: Option<Span>,
 }
 
 impl QuotedPlace {
@@ -113,15 +119,16 @@ impl QuotedPlace {
             .collect();
         let positions = || pairs.iter().map(|(_, at)| *at);
         let range = positions().min().unwrap_or(0)..positions().max().map_or(0, |last| last + 1);
-        Self { pairs, range }
+        Self { pairs, range, inside: None }
     }
 
-    fn part_of_lines(lines: Lines, index: &SearchIndex<'_>) -> Option<Self> {
+    fn part_of_lines(at: Span, version: &EarlierText) -> Option<Self> {
+        let (lines, index) = (lines_of_span(at, &version.snapshot), version.index());
         let positions =
             (lines.start..lines.start + lines.count).filter_map(|line| index.position_of_line(line));
         let found: Vec<usize> = positions.collect();
         let range = *found.first()?..*found.last()? + 1;
-        Some(Self { pairs: Vec::new(), range })
+        Some(Self { pairs: Vec::new(), range, inside: Some(at) })
     }
 }
 
@@ -136,8 +143,8 @@ fn carry_over(
     if place.pairs.is_empty() && place.range.clone().all(|at| map.now(at).is_some()) {
         return None;
     }
-    if let Some(lines) = find_applied(reading, map.range_now(place.range.clone()), now) {
-        return Some(Recovery::AlreadyApplied(lines));
+    if let Some(places) = find_applied(reading, place, version, now) {
+        return Some(Recovery::AlreadyApplied(places));
     }
     let carried = CarriedLines::new(&reading.script, place, version, now);
     let stale = || {
@@ -169,31 +176,44 @@ fn carry_over(
     };
     let Some(pairs) = carried.pairs() else { return Some(stale()) };
     let alignment = Alignment::new(&reading.script, &pairs, now);
+    let is_unchanged = pairs.len() == reading.script.anchors().count() && are_consecutive(&pairs);
     Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
             // If every quoted line is still there, the version only confirms the place.
-            if pairs.len() < reading.script.anchors().count() || !are_consecutive(&pairs) {
+            if !is_unchanged {
                 found.classes.push(DifferenceKind::EarlierVersion);
             }
             Recovery::Found(found)
         }
-        Recovery::Unmergeable(..) => stale(),
+        // If nothing has changed there, the version does not explain it.
+        Recovery::Unmergeable(..) if !is_unchanged => stale(),
         recovery => recovery,
     })
 }
 
-/// The lines of the request's new text, if they are what replaced the quoted lines.
-fn find_applied(reading: &Reading, range: Range<usize>, now: &SearchIndex<'_>) -> Option<Lines> {
+/// The lines of the request's new text, if they are what replaced the quoted text; none if the quoted lines were to be removed
+/// and are gone.
+fn find_applied(
+    reading: &Reading,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Option<Vec<Lines>> {
+    if let Some(at) = place.inside {
+        let (_, new) = reading.snippet.as_ref()?;
+        return applied::find_replaced(&[at], new, version, now).map(|lines| vec![lines]);
+    }
     let after = reading.script.after();
-    let keys: Vec<_> = after.anchors().map(|(_, row)| line_key(&row.text).into_owned()).collect();
-    let is_applied = !keys.is_empty()
-        && reading.script.rows.iter().any(|row| row.role != Role::Context && !row.blank)
-        && keys.len() == range.len()
-        && range.clone().zip(&keys).all(|(at, key)| now.has_key(at, key));
-    is_applied.then(|| {
-        let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
-        Lines { start: first, count: last + 1 - first }
-    })
+    let keys: Vec<String> = after.anchors().map(|(_, row)| line_key(&row.text).into_owned()).collect();
+    let changes_lines = reading.script.rows.iter().any(|row| row.role != Role::Context && !row.blank);
+    match keys.is_empty() {
+        true => applied::was_removed(place.range.clone(), version, now).then(Vec::new),
+        false if !changes_lines => None,
+        false => {
+            let range = version.map(now).range_now(place.range.clone());
+            applied::lines_with_keys(&keys, range, now).map(|lines| vec![lines])
+        }
+    }
 }
 
 fn are_consecutive(pairs: &[(usize, usize)]) -> bool {

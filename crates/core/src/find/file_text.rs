@@ -16,6 +16,13 @@ use slipstitch_text::{EncodingRule, diff_line_slices};
 pub trait EarlierVersions {
     /// The versions of the file at `path`, whose text is `now`.
     fn of(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion>;
+
+    /// Texts that the file at `path`, which does not exist any more, had before. `moved` is the content of the file that may
+    /// have been moved from there.
+    fn of_missing(&self, path: &FilePath, moved: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let _ = (path, moved);
+        Vec::new()
+    }
 }
 
 /// A finder without evidence judges by the text alone.
@@ -174,6 +181,11 @@ impl LineMap {
     pub(super) fn replaced(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
         let next = self.changed.partition_point(|(old, _)| old.end <= at);
         self.changed.get(next).filter(|(old, _)| old.contains(&at)).cloned()
+    }
+
+    /// The positions of the current lines that the version does not have.
+    pub(super) fn added(&self) -> impl Iterator<Item = usize> {
+        self.changed.iter().flat_map(|(_, added)| added.clone())
     }
 
     /// The current positions between the first and the last line of a non-empty range of the version.

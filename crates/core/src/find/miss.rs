@@ -56,9 +56,7 @@ impl<'f, 'a> Misses<'f, 'a> {
                 lines: lines.iter().map(|lines| lines.start).collect(),
                 overlapping: false,
             },
-            Recovery::AlreadyApplied(lines) => {
-                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
-            }
+            Recovery::AlreadyApplied(places) => self.not_found(Diagnosis::of_applied(&places, snapshot)),
             Recovery::Unmergeable(lines, why) => {
                 let cause = match why {
                     Unmergeable::Elision => Cause::Elision,
@@ -125,8 +123,8 @@ impl<'f, 'a> Misses<'f, 'a> {
         };
         match recovery {
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
-            Recovery::AlreadyApplied(lines) => {
-                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
+            Recovery::AlreadyApplied(places) => {
+                self.not_found(Diagnosis::of_applied(&places, self.file.snapshot))
             }
             recovery => {
                 let meant = closest_reading(request, self.file).map(|reading| request.meant_as(reading));

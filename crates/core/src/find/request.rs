@@ -15,6 +15,8 @@ pub(super) struct SearchRequest {
     /// How messages name it: `edit 2`, `Hunk 1`.
     pub(super) name: String,
     pub(super) place: PlaceHint,
+    /// Whether every occurrence is meant, and not the only one.
+    pub(super) is_everywhere: bool,
 }
 
 /// What a request says about its place.
@@ -60,7 +62,12 @@ impl SearchRequest {
     /// A request that replaces `old` with `new`, both canonical.
     pub(super) fn of_snippet(name: String, old: &str, new: &str, place: PlaceHint) -> Self {
         let readings = interpretations(old, new).into_iter().map(Reading::of_snippet).collect();
-        Self { readings, meant: 0, name, place }
+        Self { readings, meant: 0, name, place, is_everywhere: false }
+    }
+
+    /// The same request for every occurrence of its old text.
+    pub(super) fn everywhere(self, is_everywhere: bool) -> Self {
+        Self { is_everywhere, ..self }
     }
 
     /// A request that applies a hunk. `variants` are its readings by the patch parser.
@@ -87,12 +94,18 @@ impl SearchRequest {
                 .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
         }
         readings.sort_by_key(Reading::rank);
-        Self { readings, meant: 0, name, place }
+        Self { readings, meant: 0, name, place, is_everywhere: false }
     }
 
     /// The same request, with other knowledge of its place.
     pub(super) fn at(&self, place: PlaceHint) -> Self {
-        Self { readings: self.readings.clone(), meant: self.meant, name: self.name.clone(), place }
+        Self {
+            readings: self.readings.clone(),
+            meant: self.meant,
+            name: self.name.clone(),
+            place,
+            is_everywhere: self.is_everywhere,
+        }
     }
 
     /// Old and new text of the request as sent.
@@ -102,6 +115,11 @@ impl SearchRequest {
             Some((old, new)) => (old.clone(), new.clone()),
             None => (reading.script.text(Role::is_old), reading.script.text(Role::is_new)),
         }
+    }
+
+    /// Old and new text as they were sent, if the request is no hunk.
+    pub(super) fn as_sent_snippet(&self) -> Option<(&str, &str)> {
+        self.readings[0].snippet.as_ref().map(|(old, new)| (old.as_str(), new.as_str()))
     }
 
     /// The request as it was sent.

@@ -90,6 +90,10 @@ fn add_failures(report: &Report, out: &mut String) {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
+        // Where several edits are in place, their lines say enough.
+        if has_several && report.status() == Status::AlreadyApplied {
+            continue;
+        }
         let hides_previews = failure.has_equal_candidates();
         for (number, candidate) in (1..).zip(&failure.candidates) {
             let end = if hides_previews { "" } else { ":" };
