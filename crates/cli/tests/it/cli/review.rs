@@ -208,7 +208,12 @@ fn several_proposals_are_decided_at_once() {
     rig.put("b.txt", "x\n");
     let call = r#"{"path": "b.txt", "new_content": "y\n"}"#;
     rig.run(["call", "--dialect", "agent-q", "propose_file_edit", call]);
-    let run = rig.run(["review", "accept", "p1", "p2"]);
+    let shown = rig.run(["review", "show", "p1..p7"]);
+    shown.assert_done();
+    assert!(shown.out.contains("proposal p1\n") && shown.out.contains("proposal p2\n"), "{shown:?}");
+    rig.run(["review", "show", "p5..p7"]).assert_failed(1, &["none of these proposals is pending"]);
+    rig.run(["review", "show", "p2..p1"]).assert_failed(2, &["p1 is older than p2"]);
+    let run = rig.run(["review", "accept", "p1..p2"]);
     run.assert_done();
     assert!(run.err.contains("Accepted p1") && run.err.contains("Accepted p2"), "{run:?}");
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("1\ntwo\n", "y\n"));
