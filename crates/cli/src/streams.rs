@@ -196,7 +196,10 @@ mod tests {
         assert_eq!(wrapped(Some(200), text), format!("hint:{text}\n"));
         let want = "hint: Nothing was written. Check\n  the change, then confirm it.\n";
         assert_eq!(wrapped(Some(34), text), want);
-        assert_eq!(wrapped(Some(34), " 描述描述描述 描述描述描述"), "hint: 描述描述描述\n  描述描述描述\n");
+        assert_eq!(
+            wrapped(Some(34), " 描述描述描述 描述描述描述描述"),
+            "hint: 描述描述描述\n  描述描述描述描述\n"
+        );
         let long = format!(" {}", "x".repeat(50));
         assert!(wrapped(Some(34), &long).contains(&"x".repeat(50)), "words are not cut");
     }

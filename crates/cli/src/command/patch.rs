@@ -164,45 +164,50 @@ impl CommandOutput for PatchOutput {
 }
 
 /// A patch that was applied in part.
-struct PartialOutput(Report);
+struct PartialOutput {
+    report: Report,
+    /// Whether hunks are left that cannot be applied, and not only parts that are applied already.
+    is_incomplete: bool,
+}
 
 impl PartialOutput {
     fn new(mut report: Report, partial: &PartialPlan) -> Self {
         report.warnings.extend(partial.describe_leftovers(&report));
         let progress = partial.describe_progress();
-        match report.status() {
-            Status::Applied | Status::WouldApply => {
-                report.message = format!("{}; {progress}", report.message)
+        let is_incomplete = progress.is_some();
+        match (report.status(), progress) {
+            (Status::Applied | Status::WouldApply, Some(progress)) => {
+                report.message = format!("{}; {progress}", report.message);
             }
-            Status::NoChange => {
+            (Status::NoChange, Some(progress)) => {
                 report.message = progress;
                 report.hint = Some("Apply what is left by hand.".into());
             }
             _ => {}
         }
-        Self(report)
+        Self { report, is_incomplete }
     }
 }
 
 impl CommandOutput for PartialOutput {
     /// Something is left to do, so this is no success for a script.
     fn status(&self) -> Status {
-        match self.0.status() {
-            Status::Applied | Status::WouldApply | Status::NoChange => Status::Refused,
+        match self.report.status() {
+            Status::Applied | Status::WouldApply | Status::NoChange if self.is_incomplete => Status::Refused,
             status => status,
         }
     }
 
     fn change(&self) -> Option<ChangeId> {
-        self.0.change
+        self.report.change
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        self.0.json()
+        self.report.json()
     }
 
     fn write(&self, streams: &mut Streams) {
-        self.0.write(streams);
+        self.report.write(streams);
     }
 }
 

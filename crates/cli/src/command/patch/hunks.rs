@@ -38,23 +38,30 @@ pub(super) fn parts(plan: &EditPlan) -> Vec<Part> {
 }
 
 /// What all parts are called.
-pub(super) fn common_kind(parts: &[Part]) -> &'static str {
-    let kinds = || parts.iter().map(|part| part.kind().unwrap_or("part"));
-    let first = kinds().next().unwrap_or("part");
-    if kinds().all(|kind| kind == first) { first } else { "part" }
+fn common_kind(parts: &[Part]) -> Option<&'static str> {
+    let first = parts.first()?.kind();
+    first.filter(|_| parts.iter().all(|part| part.kind() == first))
 }
 
-/// `1 hunk`, `2 hunks`.
-pub(super) fn count(number: usize, kind: &str) -> String {
-    format!("{number} {kind}{}", if number == 1 { "" } else { "s" })
+/// Some of the parts: `2 of 3 hunks`. If they are of several kinds, they are not counted together.
+pub(super) fn some_of(number: usize, parts: &[Part]) -> String {
+    let count = |number: usize, kind: &str| format!("{number} {kind}{}", if number == 1 { "" } else { "s" });
+    match common_kind(parts) {
+        Some(kind) => format!("{number} of {}", count(parts.len(), kind)),
+        None => count(number, "part"),
+    }
 }
 
-/// Names the hunk in the message of its failure.
+/// Names the hunk in the message of its failure, if it is one.
 pub(super) fn name_failure(failure: &mut FailureReport, parts: &[Part]) {
-    let part = failure.edit.and_then(|edit| parts.get(edit - 1));
-    if let Some((part, kind)) = part.and_then(|part| Some((part, part.kind()?))) {
+    if let Some((part, kind)) = failed_hunk(failure, parts) {
         failure.message = format!("{kind} {}: {}", part.number, failure.message);
     }
+}
+
+fn failed_hunk<'p>(failure: &FailureReport, parts: &'p [Part]) -> Option<(&'p Part, &'static str)> {
+    let part = parts.get(failure.edit?.checked_sub(1)?)?;
+    Some((part, part.kind()?))
 }
 
 /// Names the hunks in a report of a patch that cannot be applied.
@@ -63,15 +70,23 @@ pub(super) fn name_failures(report: &mut Report, parts: &[Part]) {
     let is_done = report.status() == Status::AlreadyApplied;
     match &report.failures[..] {
         [] => {}
-        [only] if only.edit.is_some() => report.message = format!("`{}`, {}", only.path, only.message),
+        [only] if failed_hunk(only, parts).is_some() => {
+            report.message = format!("`{}`, {}", only.path, only.message)
+        }
         [_] => {}
         _ if is_done => report.message = "every part of the patch is in place".into(),
         several => {
             let done = several.iter().filter(|failure| failure.reason == Unplaced::AlreadyApplied).count();
             let failed = several.len() - done + report.more_failures;
-            let all = count(parts.len(), common_kind(parts));
+            if failed == 0 {
+                let done = some_of(done, parts);
+                report.message = format!("{done} are already applied, so nothing was written");
+                report.hint = Some("`--reject` applies the others.".into());
+                return;
+            }
             let done = if done > 0 { format!(" ({done} already applied)") } else { String::new() };
-            report.message = format!("{failed} of {all} cannot be applied, so nothing was written{done}");
+            report.message =
+                format!("{} cannot be applied, so nothing was written{done}", some_of(failed, parts));
         }
     }
 }

@@ -65,11 +65,10 @@ impl PartialPlan {
         self.notes.iter().map(describe).collect()
     }
 
-    /// How much of the patch is left to do.
-    pub(super) fn describe_progress(&self) -> String {
-        let all = hunks::count(self.parts.len(), hunks::common_kind(&self.parts));
-        let (verb, number) = (if self.left == 1 { "is" } else { "are" }, self.left);
-        format!("{number} of {all} {verb} left")
+    /// How much of the patch is left to do; `None` if all of it is in place.
+    pub(super) fn describe_progress(&self) -> Option<String> {
+        let verb = if self.left == 1 { "is" } else { "are" };
+        (self.left > 0).then(|| format!("{} {verb} left", hunks::some_of(self.left, &self.parts)))
     }
 }
 

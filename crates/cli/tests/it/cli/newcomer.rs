@@ -27,6 +27,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("An absolute path outside the project", &["write", "/etc/motd", "--content", "hello"]),
     ("A glob that finds nothing", &["edit", "src/*.rs", "--old", "a", "--new", "b"]),
     ("Text that is nowhere", &["edit", "src/main.py", "--old", "frobnicate", "--new", "x"]),
+    ("A slip of the pen", &["edit", "src/main.py", "--old", "retrys = 3", "--new", "retries = 5"]),
     ("Text in another case", &["edit", "src/main.py", "--old", "RETRIES = 3", "--new", "retries = 5"]),
     (
         "A number that is not the file's",

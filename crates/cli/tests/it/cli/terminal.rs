@@ -230,7 +230,7 @@ fn the_log_is_wrapped_between_words() {
     let log = |columns: usize| Terminal { columns, ..Terminal::new(&rig) }.run(&["log", "--color", "never"]);
     let narrow = log(60);
     assert!(narrow.text.lines().all(|line| line.chars().count() <= 60), "{narrow:?}");
-    narrow.assert_shows(&["\n  a reason", "[undone by c3]\n"]);
+    narrow.assert_shows(&["\n  with a reason", "[undone by c3]\n"]);
     assert_eq!(log(200).text.lines().count(), 3, "wide lines stay whole");
 }
 
