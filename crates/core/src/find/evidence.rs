@@ -93,10 +93,10 @@ fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quo
                 _ => return Quotation::Several,
             }
         }
-        if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
-            if let Some(place) = QuotedPlace::part_of_lines(at, version) {
-                return Quotation::At(reading, place);
-            }
+        if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot)
+            && let Some(place) = QuotedPlace::part_of_lines(at, version)
+        {
+            return Quotation::At(reading, place);
         }
     }
     Quotation::Absent
