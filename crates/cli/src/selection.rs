@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::path_filter::PathFilter;
 use crate::render::write_labelled;
 use crate::streams::StyledText;
-use crate::time;
+use slipstitch_review::times;
 
 /// The options that select changes, apart from `--session` and `--agent`, which are global.
 #[derive(Debug, Default, Args)]
@@ -29,10 +29,10 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "FILE", visible_alias = "path", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     pub(crate) file: Option<String>,
     /// Only changes since this time: a date, a time, or a duration such as 30m, 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
+    #[arg(long, value_name = "TIME", value_parser = times::parse_since)]
     pub(crate) since: Option<i64>,
     /// Only changes before this time; a date includes the whole day
-    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
+    #[arg(long, value_name = "TIME", value_parser = times::parse_until)]
     pub(crate) until: Option<i64>,
 }
 

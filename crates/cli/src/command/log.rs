@@ -28,7 +28,7 @@ use crate::selection::{
     IdRange, Selection, expand_ids, known_names, parse_ids, reject_filters, write_nothing_listed,
 };
 use crate::streams::{Streams, StyledText};
-pub(super) use crate::time::format_local as local_time;
+pub(super) use slipstitch_review::times::format_local as local_time;
 
 /// How many files of a change are listed on its line.
 const MAX_FILES: usize = 3;

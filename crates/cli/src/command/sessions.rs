@@ -12,7 +12,7 @@ use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::selection::Selection;
 use crate::streams::Streams;
-use crate::time;
+use slipstitch_review::times;
 
 /// How many changes are read from the journal at once.
 const PAGE_SIZE: usize = 1000;
@@ -106,7 +106,7 @@ impl CommandOutput for SessionList {
                 .agent
                 .as_deref()
                 .map_or(String::new(), |agent| format!("  {}", escape_controls(agent)));
-            let last = time::format_local(session.last);
+            let last = times::format_local(session.last);
             streams.out.line(format!("  {last}  {changes}{undone}{agent}"));
         }
         if self.sessions.is_empty() {

@@ -14,7 +14,8 @@ use crate::path_filter::PathFilter;
 use crate::progress::Progress;
 use crate::selection::{Selection, write_nothing_listed};
 use crate::streams::{Streams, StyledText};
-use crate::{terminal, time};
+use crate::terminal;
+use slipstitch_review::times;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -247,7 +248,7 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
         let FailedEdit { at, session, agent, model, dialect, tool, path, code, cause, .. } = failure;
         let why = cause.as_ref().map_or(code.clone(), |cause| format!("{code}, {cause}"));
         let who = agent.as_ref().unwrap_or(session);
-        out.line(escape_controls(&format!("{}  {who}  {path}", time::format_local(*at))));
+        out.line(escape_controls(&format!("{}  {who}  {path}", times::format_local(*at))));
         let mut line = |name: &str, text: &str| out.line(format!("  {name:<8} {}", escape_controls(text)));
         line("tool", &format!("{tool} ({dialect})"));
         if let Some(model) = model {
