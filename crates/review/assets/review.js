@@ -158,7 +158,7 @@ document.addEventListener("keydown", (event) => {
   if (act) { event.preventDefault(); act(); }
 });
 
-document.addEventListener("submit", (event) => { if (event.target.id === "batch") addChoices(event.target); }, true);
+document.addEventListener("submit", (event) => { if (event.target.matches("#batch")) addChoices(event.target); }, true);
 document.addEventListener("change", (event) => {
   if (event.target.closest("#decision")) { isDirty = true; showTally(); keepChoices(); }
 });
@@ -238,12 +238,12 @@ function fingerprint(content) {
   return copy.innerHTML;
 }
 
-// Why a decision was refused is in the answer to the form only. It stays until something else is opened, unless the page says the same
-// by itself.
+// Why a decision was refused is in the answer to the form only. It stays until something else is opened, instead of a note that says
+// the same.
 function keepProblem(content, problem) {
-  const note = select(".note", problem);
-  const isSaid = selectAll(".note", content).some((other) => other.dataset.about === note.dataset.about);
-  if (!isSaid) (select(".why", content) || select("h1", content)).after(problem);
+  const { about } = select(".note", problem).dataset;
+  for (const note of selectAll(".note", content)) if (note.dataset.about === about) note.remove();
+  (select(".why", content) || select("h1", content)).after(problem);
 }
 
 // Replaces the list, and the content too unless a decision is being made.
