@@ -62,8 +62,7 @@ pub(super) fn page(title: &str, frame: Frame<'_>, list: Markup, content: Markup)
         html! { a href=(address) aria-current=[(this == tab).then_some("page")] { (name) } }
     };
     let review = if pending > 0 { format!("Review {pending}") } else { "Review".into() };
-    let searched =
-        if tab == Tab::History { "Search files, agents, descriptions" } else { "Search files, agents, text" };
+    let searched = if tab == Tab::History { "Search files, agents" } else { "Search files, agents, text" };
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -267,6 +267,7 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
             shown.lines.splice(0..0, heading);
             shown
         }
+        _ if !model.search.is_empty() => message("Nothing matches", "Esc shows everything again.", canvas),
         (Tab::Review, ..) => message(
             "Nothing to review",
             "Changes that need your approval appear here by themselves. What was written is in the history (2).",

@@ -195,7 +195,7 @@ fn accepting_all_leaves_out_what_was_rejected_or_edited() {
     terminal.type_keys("cKeep 30 s\r");
     terminal.wait_for("A the rest");
     terminal.type_keys("A");
-    terminal.wait_for("Keep 30 s");
+    terminal.wait_for("The agent gets this answer");
     let text = rig.get("client.py");
     assert!(text.starts_with("TIMEOUT = 30  #") && text.contains("response.ok"), "{text}");
     // Of several, too.
@@ -229,6 +229,7 @@ fn a_search_selects_as_the_command_line_does() {
     terminal.type_keys(&"\x7f".repeat(40));
     terminal.type_keys("since:soon\r");
     terminal.wait_for("`soon` is not a time");
+    terminal.wait_for("Nothing matches");
     terminal.type_keys("\x1b");
     terminal.wait_for("Retry failed");
     terminal.leave();
@@ -281,8 +282,8 @@ fn a_wide_screen_shows_both_sides_and_a_resize_is_followed() {
         r#"{"path": "client.py", "description": "Second thought", "old_text": "end = True", "new_text": "end = None"}"#,
     );
     terminal.keep("Second thought", "200x60-unified");
-    terminal.type_keys("/second\r");
-    terminal.wait_for("Search: second");
+    terminal.type_keys("/thought\r");
+    terminal.wait_for("Search: thought");
     terminal.wait_for("end = None");
     terminal.screen.lock().unwrap().screen_mut().set_size(size_of(24), size_of(80));
     terminal.master.resize(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();
