@@ -307,7 +307,6 @@ mod tests {
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_process_that_is_to_end_does_not_wait_for_a_lock() {
         let (_folder, mut locks) = lock_folder();
@@ -327,6 +326,7 @@ mod tests {
         });
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlinked_lock_file_is_refused_and_not_followed() {
         let (folder, locks) = lock_folder();
