@@ -4,6 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::fields::{self, FieldError};
 use super::schema::type_of;
 use super::{Dialect, OtherName, Tool};
 use crate::plan::{ParseError, ParseProblem};
@@ -11,9 +12,7 @@ use slipstitch_text::display::{join_items, quote_names};
 
 /// Deserializes checked arguments into the tool's own type.
 pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
-    serde_path_to_error::deserialize(fields).map_err(|error| {
-        let field = error.path().to_string();
-        let reason = error.into_inner().to_string();
+    fields::deserialize(fields).map_err(|FieldError { field, reason }| {
         ParseError::invalid(ParseProblem::FieldValue { field, reason }, "Correct that field.")
     })
 }

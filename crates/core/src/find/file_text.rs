@@ -10,7 +10,7 @@ use crate::path::FilePath;
 use crate::plan::Run;
 use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::snapshot::{FileContent, Snapshot};
-use slipstitch_text::{EncodingRule, diff_line_slices};
+use slipstitch_text::{EncodingRule, diff_slices};
 
 /// Earlier versions of a file that a request may quote, most likely first.
 pub trait EarlierVersions {
@@ -144,7 +144,7 @@ impl LineMap {
     fn new(earlier: &SearchIndex<'_>, now: &SearchIndex<'_>) -> Self {
         let hashes =
             |index: &SearchIndex<'_>| -> Vec<u64> { (0..index.len()).map(|at| index.squashed(at)).collect() };
-        Self { changed: diff_line_slices(&hashes(earlier), &hashes(now)) }
+        Self { changed: diff_slices(&hashes(earlier), &hashes(now)) }
     }
 
     /// The current position of a line of the version; `None` if the line was changed or removed.

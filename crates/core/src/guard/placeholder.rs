@@ -6,7 +6,7 @@ use super::{GuardInput, Refusal, Verdict};
 use crate::plan::Operation;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::HunkLine;
-use slipstitch_text::diff_line_slices;
+use slipstitch_text::diff_slices;
 use slipstitch_text::display::decode_lossy;
 
 /// Phrases of placeholders, next to an ellipsis, in lower case.
@@ -70,7 +70,7 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
     // Dots that both texts have are an elision, whichever lines a diff pairs them with.
     let count = |lines: &[&str], dots: &str| lines.iter().filter(|line| **line == dots).count();
     let is_added = |dots: &&&str| is_dots(dots) && count(&new, dots) > count(&old, dots);
-    diff_line_slices(&old, &new).into_iter().find_map(|(removed, added)| {
+    diff_slices(&old, &new).into_iter().find_map(|(removed, added)| {
         let dots = new[added].iter().find(is_added)?;
         old[removed].iter().any(says_something).then(|| (*dots).to_owned())
     })
