@@ -10,6 +10,7 @@ mod consent;
 mod doctor;
 mod edit;
 mod face;
+#[cfg(unix)]
 mod forge;
 mod forget;
 mod history;
@@ -36,6 +37,7 @@ mod screen;
 mod selection;
 #[cfg(unix)]
 mod setup;
+#[cfg(unix)]
 mod snapshot;
 mod stats;
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Behaviour that all subcommands share: help, colours, usage errors, pipes.
 
+#[cfg(unix)]
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 #[cfg(unix)]
@@ -79,6 +80,7 @@ fn json_as_an_option_value_is_not_the_option() {
     run.assert_failed(2, &["--new"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn non_utf8_arguments_are_usage_errors() {
     let rig = Rig::with("one\n");

@@ -256,7 +256,12 @@ fn a_rejection_without_an_answer_to_why_decides_nothing() {
         assert!(run.err.contains("Nothing was rejected.") && run.err.contains("Decided 0 of 1"), "{run:?}");
         assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1, "{answers}");
     }
-    // At a terminal, more can follow.
+}
+
+/// At a terminal, more can follow.
+#[cfg(unix)]
+#[test]
+fn more_can_be_decided_after_a_rejection_without_an_answer_to_why() {
     let rig = rig_with_two_hunks();
     let person = super::terminal::Terminal::new(&rig).answer("Hunk 1 of 2", "r\n").answer("Reason", "\u{4}");
     let person = person.answer("Hunk 1 of 2", "a\n").answer("Hunk 2 of 2", "a\n").run(&["review", "--plain"]);
@@ -265,6 +270,7 @@ fn a_rejection_without_an_answer_to_why_decides_nothing() {
     assert!(text.starts_with("one\n2\n") && text.ends_with("\ntwenty\n"), "{text}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_hunk_is_edited_in_plain_review() {
     let rig = rig_with_two_hunks();
