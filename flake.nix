@@ -16,6 +16,7 @@
           version = manifest.version;
           src = self;
           cargoLock.lockFile = ./Cargo.lock;
+          buildType = "dist";
           cargoBuildFlags = [ "-p" "slipstitch-cli" ];
           # The tests mount file systems, start editors and need a terminal; `scripts/test` runs them.
           doCheck = false;

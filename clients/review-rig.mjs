@@ -42,8 +42,11 @@ export class Review {
       let output = "";
       this.server.stderr.on("data", (data) => {
         output += data;
-        const found = output.match(/http:\S+/);
-        if (found) resolve(found[0]);
+        const found = output.match(/http:\S+/g);
+        if (!found) return;
+        resolve(found[0]);
+        // The one for another browser, once this one was opened.
+        this.nextUrl = found.at(-1);
       });
       this.server.on("exit", () => reject(new Error(`the page did not start: ${output}`)));
     });

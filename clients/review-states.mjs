@@ -53,6 +53,8 @@ async function unusualChanges() {
     await page.goto(new URL(`/review/p${index + 1}`, page.url()).href);
     await page.getByRole("heading", { name: `State: ${name}` }).waitFor();
     const shown = await page.locator("main").innerText();
+    const isWhole = ["mode", "name", "deleted"].includes(name);
+    check(await page.locator("label.edit").count() === (isWhole ? 0 : 1), `${name}: only lines can be edited`);
     for (const part of parts) check(shown.includes(part), `${name}: "${part}" is missing: ${shown.slice(0, 2000)}`);
     await look(page, `state-${name}`);
     await lookOnPhone(review, page.context(), page.url(), `state-${name}`);
@@ -116,6 +118,7 @@ async function twoPeople() {
   elsewhere(review, "reject", "p2", "--reason", "Nor this one.");
   await page.keyboard.press("A");
   await page.getByText("p2 was already rejected").waitFor();
+  await page.context().unroute("**/events");
   page.problems.length = 0;
   await look(page, "state-too-late");
   check(review.root.read("a.txt") === "one\ntwo\n", "the first decision counts");
@@ -184,6 +187,11 @@ async function keys() {
   await page.keyboard.press("Enter");
   await page.getByText("Hunk 1 is not decided yet").waitFor();
   page.problems.length = 0;
+  // Something else happens; the reason stays.
+  review.write("bb.txt", "one\n");
+  await review.edit({ path: "bb.txt", old_text: "one", new_text: "1" }, "Digits in bb.txt");
+  await page.locator("aside").getByRole("link", { name: /Digits in bb.txt/ }).waitFor();
+  check(await page.getByText("Hunk 1 is not decided yet").count() === 1, "an update leaves the reason in view");
   await look(page, "keys-undecided");
   await review.close();
 }

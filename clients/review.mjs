@@ -78,6 +78,9 @@ async function hunksAndHistory() {
   check(text.includes("TIMEOUT = 30  #") && text.includes("UploadError") && text.includes('send("one part")') && !text.includes("the part"), text);
   // Undo and redo from the history, with the keyboard.
   await page.goto(new URL("/history", page.url()).href);
+  await page.getByText("What this would write").click();
+  const preview = page.locator("details.preview .row.a");
+  check((await preview.allInnerTexts()).some((row) => row.includes('send("part")')), "the preview has the lines that come back");
   await look(page, "history");
   await page.keyboard.press("u");
   await page.getByRole("heading", { name: "Undo of c1" }).waitFor();
@@ -88,6 +91,8 @@ async function hunksAndHistory() {
   check(review.root.read("upload/client.py") === text, "redo writes it again");
   await page.goto(new URL("/history?agent=nobody", page.url()).href);
   await page.getByText("Nothing matches.").waitFor();
+  await page.goto(new URL("/history?since=soon", page.url()).href);
+  await page.getByText("`soon` is not a time").waitFor();
   await page.goto(new URL("/statistics", page.url()).href);
   await look(page, "statistics");
   await review.close();
@@ -170,6 +175,84 @@ async function passphrase() {
   await page.getByText("The agent gets this answer").waitFor();
   await answer;
   check(review.root.read("a.txt") === "1\n", "accepted after the passphrase");
+  // In another browser, and with nothing left to decide, an undo needs it too.
+  const other = await open({ url: review.nextUrl });
+  await other.goto(new URL("/history", page.url()).href);
+  check(await other.getByRole("button", { name: /Undo/ }).count() === 0, "nothing can be undone yet");
+  await other.getByLabel("Deciding needs the review passphrase").fill("guess");
+  await other.getByRole("button", { name: "Unlock" }).click();
+  await other.getByText("the passphrase is wrong").waitFor();
+  other.problems.length = 0;
+  await look(other, "locked-history");
+  await other.getByLabel("Deciding needs the review passphrase").fill("open sesame");
+  await other.getByRole("button", { name: "Unlock" }).click();
+  await other.getByRole("button", { name: /Undo/ }).click();
+  await other.getByRole("heading", { name: "Undo of c1" }).waitFor();
+  check(review.root.read("a.txt") === "one\n", "undone after the passphrase");
+  await review.close();
+}
+
+/** Whoever rejects or edits a hunk and then accepts all means the rest, also of several proposals. */
+async function acceptTheRest() {
+  const lines = [...Array(30).keys()].map((line) => `line ${line}\n`).join("");
+  const review = await Review.start({ "a.txt": lines, "b.txt": lines, "c.txt": lines }, { isUnattended: true });
+  const edits = [3, 14, 25].map((line) => ({ old_text: `line ${line}\n`, new_text: `LINE ${line}\n` }));
+  for (const name of ["a.txt", "b.txt", "c.txt"]) await review.edit({ path: name, edits }, `Shout in ${name}`);
+  review.url = await review.serve();
+  const page = await open(review);
+  const choose = async (name) => {
+    await page.getByRole("heading", { name: `Shout in ${name}` }).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("r");
+    await page.keyboard.press("j");
+    await page.keyboard.press("e");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("fourteen");
+    await page.keyboard.press("Escape");
+  };
+  const wanted = lines.replace("line 14\n", "fourteen\n").replace("line 25\n", "LINE 25\n");
+  await choose("a.txt");
+  await page.getByRole("button", { name: "Accept the rest" }).waitFor();
+  await page.keyboard.press("A");
+  await page.getByText("The agent gets this answer").waitFor();
+  check(review.root.read("a.txt") === wanted, review.root.read("a.txt"));
+  await page.keyboard.press("Enter");
+  await choose("b.txt");
+  await page.keyboard.press("m");
+  await page.keyboard.press("J");
+  await page.getByRole("heading", { name: "Shout in c.txt" }).waitFor();
+  await page.getByLabel(/Select Shout in b.txt/).check();
+  await page.getByLabel(/Select Shout in c.txt/).check();
+  await page.keyboard.press("A");
+  await page.getByText("Nothing to review", { exact: true }).first().waitFor();
+  check(review.root.read("b.txt") === wanted, `what was chosen before counts: ${review.root.read("b.txt")}`);
+  check(review.root.read("c.txt").includes("LINE 3\n"), "the other one is accepted whole");
+  await review.close();
+}
+
+/** A list stays limited after a decision, shows what is open, and finds text in diffs. */
+async function longAndFilteredList() {
+  const names = [...Array(24).keys()].map((number) => `file${number}.txt`);
+  const review = await Review.start(Object.fromEntries(names.map((name) => [name, "one\n"])), { isUnattended: true });
+  for (const name of names) await review.edit({ path: name, old_text: "one", new_text: `one of ${name === "file7.txt" ? "needle" : "many"}` }, `Change ${name}`);
+  review.url = await review.serve();
+  const page = await open(review);
+  await page.goto(new URL("/review/p23", page.url()).href);
+  const current = page.locator("aside .item[aria-current]");
+  check(await current.evaluate((item) => item.getBoundingClientRect().bottom <= innerHeight && item.getBoundingClientRect().top > 0), "the list shows what is open");
+  await look(page, "long-list");
+  await page.keyboard.press("/");
+  await page.keyboard.type("needle");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Change file7.txt" }).waitFor();
+  check(await page.locator("aside .item").count() === 1, "text in diffs is found");
+  await page.goto(new URL("/review?file=file3.txt&since=1h", page.url()).href);
+  await page.getByRole("heading", { name: "Change file3.txt" }).waitFor();
+  await page.keyboard.press("A");
+  await page.getByText("The agent gets this answer").waitFor();
+  check(page.url().includes("file=file3.txt"), page.url());
+  check(await page.locator("aside .item").count() === 1, "only what was selected is listed");
   await review.close();
 }
 
@@ -399,4 +482,4 @@ async function measureQueue() {
   await review.close();
 }
 
-await runTests([hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, severalAndStatistics, stolenCookie, foreignSite, besideHttpServer, wholeFile, large], [measureQueue]);
+await runTests([hunksAndHistory, twoProposalsAndConflict, smallDarkAndHostile, passphrase, acceptTheRest, longAndFilteredList, severalAndStatistics, stolenCookie, foreignSite, besideHttpServer, wholeFile, large], [measureQueue]);

@@ -250,7 +250,7 @@ def drive_host(host, cache, folder):
         if host.approve_keys:
             check_form(host, program, folder / "terminal")
         tools = slipstitch_tools(session.model.tool_list)
-        return row(host.client, package["version"], session.model, tools, uninstalled)
+        return row(host.client, package["version"], session, tools, uninstalled)
     finally:
         session.model.close()
 
@@ -275,7 +275,7 @@ def drive_framework(name, cache, folder):
         version = f"import importlib.metadata; print(importlib.metadata.version({name!r}))"
         _, version = run([python, "-c", version], folder, sandbox.environment)
         tools = [tool for tool in sandbox.model.tool_list if "final_answer" not in json.dumps(tool)]
-        return row(name, version.strip(), sandbox.model, tools, "–")
+        return row(name, version.strip(), sandbox, tools, "–")
     finally:
         sandbox.model.close()
 
@@ -295,8 +295,9 @@ def install_framework(name, cache):
     return folder / "bin" / "python"
 
 
-def row(name, version, model, tools, uninstall):
-    return {"host": name, "version": version, "results": model.results, "tools": tools, "uninstall": uninstall}
+def row(name, version, sandbox, tools, uninstall):
+    return {"host": name, "version": version, "results": sandbox.model.results, "tools": tools,
+            "instructions": seen_instructions(sandbox), "uninstall": uninstall}
 
 
 def slipstitch_tools(tools):
@@ -306,8 +307,34 @@ def slipstitch_tools(tools):
         if "functionDeclarations" in tool:
             found += slipstitch_tools(tool["functionDeclarations"])
         elif "slipstitch" in json.dumps(tool.get("name") or tool.get("function", {}).get("name") or ""):
-            found.append(tool)
+            # The description of a namespace is the server's instructions.
+            is_namespace = tool.get("type") == "namespace"
+            found.append({k: v for k, v in tool.items() if k != "description"} if is_namespace else tool)
     return found
+
+
+def seen_instructions(sandbox):
+    """The server's instructions, if the model saw them."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "drive", "version": "1"}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    command = [PROGRAM, "mcp", "--root", str(sandbox.project)]
+    done = subprocess.run(command, input=json.dumps(request) + "\n", env=sandbox.environment, text=True,
+                          capture_output=True, timeout=TIMEOUT, check=True)
+    instructions = json.loads(done.stdout.splitlines()[0])["result"]["instructions"]
+    joined = lambda text: " ".join(text.split())
+    # The first sentence names the root, which a server may not know yet when a host asks.
+    _, rest = joined(instructions).split(". ", 1)
+    pattern = re.compile("These tools edit files under .{0,400}?" + re.escape(rest))
+    texts = (joined(text) for _, body in sandbox.model.requests for text in strings_in(body))
+    return next((found.group() for text in texts if (found := pattern.search(text))), "")
+
+
+def strings_in(value):
+    """All strings in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings_in(part)
 
 
 def main():

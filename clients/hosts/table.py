@@ -34,18 +34,18 @@ def write_table(rows, cache):
     """Replaces the table in the document."""
     lines = [
         START,
-        "| host or framework | tool list | success | refusal | protected path | uninstall |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| host or framework | tool list | instructions | success | refusal | protected path | uninstall |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         if "reason" in row:
-            lines.append(f"| {row['host']} | not run: {row['reason']} | | | | |")
+            lines.append(f"| {row['host']} | not run: {row['reason']} | | | | | |")
             continue
         # As it is sent, without spaces.
         tools = json.dumps(row["tools"], ensure_ascii=False, separators=(",", ":")) if row["tools"] else ""
-        texts = [tools, *(row["results"][turn][0] for turn in range(3))]
-        tools, *answers = count_tokens(texts, cache)
-        cells = [f"{row['host']} {row['version']}", tools or "–", *answers, row["uninstall"]]
+        texts = [tools, row["instructions"], *(row["results"][turn][0] for turn in range(3))]
+        tools, instructions, *answers = count_tokens(texts, cache)
+        cells = [f"{row['host']} {row['version']}", tools or "–", instructions or "not shown", *answers, row["uninstall"]]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     text = DOCUMENT.read_text()
     before, rest = text.split(START)

@@ -88,15 +88,18 @@ fn hunks(action: &Action) -> &[Hunk] {
     }
 }
 
-/// The files without what depends on the parsed text: line numbers in it and alternative
-/// interpretations. Files without a path come first, as they are printed.
+/// The files without what depends on the parsed text: line numbers in it, alternative
+/// interpretations, and the headings of hunks, which are hints and are not printed. Files without a path come first, as they are printed.
 pub fn normalize(patch: &Patch) -> Vec<FilePatch> {
     let mut files = patch.files.clone();
     files.sort_by_key(|file| file.path.is_some());
     for file in &mut files {
         file.line = 0;
         if let Action::Update { hunks, .. } | Action::Delete { hunks, .. } = &mut file.action {
-            hunks.iter_mut().for_each(|hunk| hunk.alternatives.clear());
+            for hunk in hunks {
+                hunk.alternatives.clear();
+                hunk.section = None;
+            }
         }
     }
     files

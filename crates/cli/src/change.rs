@@ -4,13 +4,18 @@ use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Outcome;
 use slipstitch::core::outcome::Refused;
-use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Plan, Run, Shrink};
+use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, IfAlreadyApplied, Operation, Plan, Run, Shrink};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::VersionClaim;
 
 use crate::consent::Consent;
 use crate::global::Global;
 use crate::output::CommandResult;
+
+/// The rules of commands that create, delete and move files. Whoever names a file that is gone, or is to be new and is there, may be
+/// mistaken about it, so that is an error even if it is as it should be. A patch says more about the file.
+pub(crate) const WHOLE_FILE_RULES: EditRules =
+    EditRules { if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::NATIVE };
 
 #[derive(Debug, Args)]
 pub(crate) struct ChangeOptions {

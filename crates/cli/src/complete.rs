@@ -1,7 +1,8 @@
-//! What the shell offers for arguments that depend on the journal: ids, sessions, agents and topics.
+//! What the shell offers for arguments that depend on the journal: ids, sessions, agents, models and tools.
 //!
 //! A completion must neither fail nor write: without a journal there is simply nothing to offer.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap_complete::CompletionCandidate;
@@ -9,10 +10,10 @@ use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{Filter, Proposal, Summary};
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::dialects::builtin;
+use slipstitch::stats::CallFilter;
 
 use crate::caller_names::CallerNames;
 use crate::project::find_root;
-use crate::topics::topic_names;
 
 /// How many changes are offered.
 const MAX_CHANGES: usize = 50;
@@ -89,7 +90,9 @@ pub(crate) fn tools() -> Vec<CompletionCandidate> {
     tools.map(|tool| CompletionCandidate::new(tool.name)).collect()
 }
 
-/// The topics of `slipstitch help`.
-pub(crate) fn topics() -> Vec<CompletionCandidate> {
-    topic_names().map(CompletionCandidate::new).collect()
+/// The models of recorded calls.
+pub(crate) fn models() -> Vec<CompletionCandidate> {
+    let calls = workspace().and_then(|workspace| workspace.stats(&CallFilter::default()).ok());
+    let models: BTreeSet<String> = calls.into_iter().flatten().filter_map(|group| group.model).collect();
+    models.into_iter().map(CompletionCandidate::new).collect()
 }

@@ -6,6 +6,7 @@
 use slipstitch::core::text::display::{escape_controls, escape_text, is_deceptive};
 use std::ffi::{OsStr, OsString};
 
+use clap::builder::StyledStr;
 use slipstitch::core::outcome::{Outcome, Refused, Status, Unplaced};
 use slipstitch::core::report::Report;
 
@@ -62,7 +63,10 @@ impl UnsafeNames {
         let text = |given: OsString| given.to_string_lossy().into_owned();
         let arguments = std::env::args_os().skip(1).map(text).flat_map(|argument| {
             let value = argument.split_once('=').map(|(_, value)| value.to_owned());
-            [Some(argument), value]
+            // clap drops escape sequences from what it prints.
+            let printed = StyledStr::from(&argument).to_string();
+            let printed_value = value.as_ref().map(|value| StyledStr::from(value).to_string());
+            [Some(argument), value, Some(printed), printed_value]
         });
         let is_ours =
             |name: &OsStr| VARIABLE_PREFIXES.iter().any(|prefix| text(name.to_owned()).starts_with(prefix));

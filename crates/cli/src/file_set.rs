@@ -37,9 +37,10 @@ impl FileSet {
                 continue;
             }
             let before = set.found.len();
-            set.add_matches(text, workspace, global)?;
+            let from_root = global.path_from_root(text);
+            set.found.extend(find_below_root(from_root.as_deref().unwrap_or(text), workspace)?);
             if set.found.len() == before {
-                return Err(no_match(text));
+                return Err(no_match(text, !find_below_root(text, workspace)?.is_empty()));
             }
         }
         set.found.retain(|path| !set.named.contains(path));
@@ -55,26 +56,19 @@ impl FileSet {
             _ => None,
         }
     }
+}
 
-    fn add_matches(
-        &mut self,
-        text: &str,
-        workspace: &Workspace,
-        global: &Global,
-    ) -> Result<(), CommandError> {
-        let glob = compile(global.path_from_root(text).as_deref().unwrap_or(text))?;
-        let root = Path::new(workspace.root());
-        for entry in WalkBuilder::new(root).build().flatten() {
-            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                continue;
-            }
-            let relative = entry.path().strip_prefix(root).ok().filter(|path| glob.is_match(path));
-            if let Some(path) = relative.and_then(|path| workspace.path(&path_to_text(path)).ok()) {
-                self.found.push(path);
-            }
-        }
-        Ok(())
-    }
+/// The files that a glob relative to the root finds.
+fn find_below_root(text: &str, workspace: &Workspace) -> Result<Vec<FilePath>, CommandError> {
+    let glob = compile(text)?;
+    let root = Path::new(workspace.root());
+    let files = WalkBuilder::new(root).build().flatten();
+    let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let paths = files.filter_map(|entry| {
+        let relative = entry.path().strip_prefix(root).ok().filter(|path| glob.is_match(path))?;
+        workspace.path(&path_to_text(relative)).ok()
+    });
+    Ok(paths.collect())
 }
 
 /// Whether an argument has characters that make it a glob.
@@ -92,8 +86,11 @@ fn compile(text: &str) -> Result<GlobMatcher, CommandError> {
     })
 }
 
-fn no_match(text: &str) -> CommandError {
-    Report::custom(Status::Invalid, "file_not_found", format!("no file matches `{text}`"))
-        .hint("Globs find no hidden files and none that Git ignores. Name such a file itself.")
-        .into()
+/// The error for a glob that finds nothing.
+fn no_match(text: &str, finds_from_root: bool) -> CommandError {
+    let hint = match finds_from_root {
+        false => "Globs find no hidden files and none that Git ignores. Name such a file itself.",
+        true => "Globs are relative to the working folder; from the project's root, this one finds files.",
+    };
+    Report::custom(Status::Invalid, "file_not_found", format!("no file matches `{text}`")).hint(hint).into()
 }

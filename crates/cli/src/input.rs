@@ -1,7 +1,7 @@
 //! Text given by an option, a file, or standard input.
 
 use std::fs::File;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
@@ -116,7 +116,13 @@ fn read_utf8(source: impl Read, name: &str) -> Result<String, CommandError> {
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> CommandError {
-    Report::custom(Status::Invalid, "input_unreadable", format!("cannot read {name}: {error}"))
-        .hint("Check the path; it is relative to the working directory, and `-` is standard input.")
+    let why = match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        // Nobody needs the number of the error.
+        _ => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
+    };
+    Report::custom(Status::Invalid, "input_unreadable", format!("cannot read {name}: {why}"))
+        .hint("Check the path; it is relative to the working folder, and `-` is standard input.")
         .into()
 }

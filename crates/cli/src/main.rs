@@ -27,7 +27,6 @@ mod selection;
 mod shell;
 mod streams;
 mod terminal;
-mod time;
 mod topics;
 mod usage;
 mod wording;

@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use slipstitch_platform::terminal::{self, HiddenInput};
 
 use crate::progress;
+use crate::streams::StyledText;
+use crate::terminal::message_width;
 
 /// Whether someone can be asked.
 pub(crate) fn can_ask() -> bool {
@@ -27,8 +29,10 @@ pub(crate) fn ask(text: &[u8], question: &str) -> Answer {
     }
     let _hold = progress::hold();
     let (mut prompt, mut answer) = (io::stderr(), String::new());
-    let question = format!("{question} [y/N] ");
-    let asked = prompt.write_all(&[text, question.as_bytes()].concat()).and_then(|()| prompt.flush()).is_ok();
+    let mut shown = StyledText::new(false, true);
+    shown.width = message_width();
+    shown.wrapped(&format!("{question} [y/N] "), 0);
+    let asked = prompt.write_all(&[text, &shown.bytes].concat()).and_then(|()| prompt.flush()).is_ok();
     let is_answered = asked && io::stdin().lock().read_line(&mut answer).is_ok();
     // After Ctrl-D, the cursor is still on the line of the question.
     if is_answered && !answer.ends_with('\n') {

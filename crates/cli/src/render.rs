@@ -73,8 +73,11 @@ fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
     if report.status() != Status::Shown {
         write_headline(report, layout, &mut streams.err);
     }
+    let has_several = report.failures.len() > 1;
+    // Where several edits are in place, their lines say enough.
+    let shows_previews = !(has_several && report.status() == Status::AlreadyApplied);
     for failure in &report.failures {
-        write_failure(failure, report.failures.len() > 1, &mut streams.err);
+        write_failure(failure, has_several, shows_previews, &mut streams.err);
     }
     if report.more_failures > 0 {
         streams.err.line(format!("  … and {} more", report.more_failures));
@@ -94,36 +97,36 @@ fn write_headline(report: &Report, layout: Layout, err: &mut StyledText) {
     let message = &escape::printable_message(report, layout);
     match (report.status(), report.change) {
         (Status::Applied, Some(id)) if consent::says_not_undoable(report) => {
-            err.line(format!("{message} (change {id}; it can't be undone)"));
+            err.prose(&format!("{message} (change {id}; it can't be undone)"), 0);
         }
         (Status::Applied, Some(id)) => {
-            err.line(format!("{message} (change {id}; undo with: slipstitch undo {id})"));
+            err.prose(&format!("{message} (change {id}; undo with: slipstitch undo {id})"), 0);
         }
-        (Status::WouldApply, _) => err.line(format!("{message} (dry run, nothing was written)")),
+        (Status::WouldApply, _) => err.prose(&format!("{message} (dry run, nothing was written)"), 0),
         (Status::Refused | Status::Invalid | Status::Failed, _) => {
             write_labelled(AnsiColor::Red, "error", message, err);
         }
         (Status::Pending, _) => write_labelled(AnsiColor::Yellow, "pending", message, err),
         (Status::NoChange, _) => {
             let message = message.strip_prefix("the edit changes nothing: ").unwrap_or(message);
-            err.line(format!("no change: {message}"));
+            err.prose(&format!("no change: {message}"), 0);
         }
-        (Status::AlreadyApplied, _) => err.line(format!("already applied: {message}")),
-        (Status::Applied | Status::Shown, _) => err.line(message),
+        (Status::AlreadyApplied, _) => err.prose(&format!("already applied: {message}"), 0),
+        (Status::Applied | Status::Shown, _) => err.prose(message, 0),
     }
 }
 
-fn write_failure(failure: &FailureReport, several: bool, err: &mut StyledText) {
+fn write_failure(failure: &FailureReport, several: bool, shows_previews: bool, err: &mut StyledText) {
     if several {
         let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
-        err.line(escape_controls(&format!("  {edit}`{}`: {}", failure.path, failure.message)));
+        err.prose(&escape_controls(&format!("  {edit}`{}`: {}", failure.path, failure.message)), 0);
     }
     if failure.lines.len() > MAX_LINES_IN_MESSAGE {
         let lines = failure.lines.iter().skip(MAX_LINES_IN_MESSAGE).map(usize::to_string);
         let more = if failure.has_more_lines() { ", …" } else { "" };
         err.line(format!("  and lines {}{more}", lines.collect::<Vec<_>>().join(", ")));
     }
-    for candidate in &failure.candidates {
+    for candidate in failure.candidates.iter().filter(|_| shows_previews) {
         write_preview(candidate, err);
     }
 }

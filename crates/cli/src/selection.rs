@@ -2,13 +2,14 @@
 //! `--session`, `--agent`, `--file`, `--since` and `--until`.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use anstyle::AnsiColor;
 use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{Filter, Origin, Summary};
+use slipstitch::core::ports::journal::{Filter, Origin, ProposalId, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 
@@ -19,7 +20,7 @@ use crate::global::Global;
 use crate::path_filter::PathFilter;
 use crate::render::write_labelled;
 use crate::streams::StyledText;
-use crate::time;
+use slipstitch_review::times;
 
 /// The options that select changes, apart from `--session` and `--agent`, which are global.
 #[derive(Debug, Default, Args)]
@@ -29,10 +30,10 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "FILE", visible_alias = "path", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     pub(crate) file: Option<String>,
     /// Only changes since this time: a date, a time, or a duration such as 30m, 2h or 3d
-    #[arg(long, value_name = "TIME", value_parser = time::parse_since)]
+    #[arg(long, value_name = "TIME", value_parser = times::parse_since)]
     pub(crate) since: Option<i64>,
     /// Only changes before this time; a date includes the whole day
-    #[arg(long, value_name = "TIME", value_parser = time::parse_until)]
+    #[arg(long, value_name = "TIME", value_parser = times::parse_until)]
     pub(crate) until: Option<i64>,
 }
 
@@ -142,39 +143,94 @@ pub(crate) fn write_nothing_listed(what: &str, hint: Option<&str>, is_selected: 
     }
 }
 
-/// One id, or a range of them such as c3..c7.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IdRange {
-    first: ChangeId,
-    last: ChangeId,
+/// Ids that can be listed and given as ranges.
+pub(crate) trait RangeId: Copy + Ord + Display {
+    /// What has such an id.
+    const KIND: &str;
+    /// Valid ids.
+    const EXAMPLES: &str;
+    /// The command that lists them.
+    const LISTED_BY: &str;
+    fn parse(text: &str) -> Option<Self>;
 }
 
-impl IdRange {
+impl RangeId for ChangeId {
+    const KIND: &str = "change";
+    const EXAMPLES: &str = "c7 or c3..c7";
+    const LISTED_BY: &str = "slipstitch log";
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+}
+
+impl RangeId for ProposalId {
+    const KIND: &str = "proposal";
+    const EXAMPLES: &str = "p3 or p3..p5";
+    const LISTED_BY: &str = "slipstitch review";
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+}
+
+/// One id, or a range of them such as c3..c7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IdRange<I = ChangeId> {
+    first: I,
+    last: I,
+}
+
+impl<I: RangeId> IdRange<I> {
     /// The id, if it is only one.
-    pub(crate) fn single(self) -> Option<ChangeId> {
+    pub(crate) fn single(self) -> Option<I> {
         (self.first == self.last).then_some(self.first)
     }
 
-    fn contains(self, id: ChangeId) -> bool {
+    fn contains(self, id: I) -> bool {
         self.first <= id && id <= self.last
     }
 }
 
 /// Parses `c7` or `c3..c7`.
-pub(crate) fn parse_ids(text: &str) -> Result<IdRange, String> {
+pub(crate) fn parse_ids<I: RangeId>(text: &str) -> Result<IdRange<I>, String> {
     let parse = |text: &str| {
-        ChangeId::parse(text).ok_or_else(|| {
-            format!(
-                "`{text}` is not a change id; ids look like c7 or c3..c7, and `slipstitch log` lists them"
-            )
+        I::parse(text).ok_or_else(|| {
+            let is_last = matches!(text, "last" | "latest" | "HEAD");
+            let last = if is_last { "; without one, `undo` and `show` take the last change" } else { "" };
+            let (kind, examples, command) = (I::KIND, I::EXAMPLES, I::LISTED_BY);
+            format!("`{text}` is not a {kind} id; ids look like {examples}, and `{command}` lists them{last}")
         })
     };
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let (first, last) = (parse(first)?, parse(last)?);
     if last < first {
-        return Err(format!("{last} is older than {first}; put the older change first"));
+        return Err(format!("{last} is older than {first}; put the older one first"));
     }
     Ok(IdRange { first, last })
+}
+
+/// The ids of several ranges of proposals. In a range, only pending ones count; single ids are taken as they are.
+pub(crate) fn expand_proposal_ids(
+    ranges: &[IdRange<ProposalId>],
+    workspace: &Workspace,
+) -> Result<Vec<ProposalId>, CommandError> {
+    let mut ids: Vec<ProposalId> = ranges.iter().filter_map(|range| range.single()).collect();
+    if ids.len() < ranges.len() {
+        let pending = workspace.proposals().map_err(Report::from)?;
+        let is_named = |id: &ProposalId| ranges.iter().any(|range| range.contains(*id));
+        ids.extend(pending.iter().map(|found| found.id).filter(is_named));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    match ids.is_empty() {
+        true => {
+            Err(Report::custom(Status::Refused, "nothing_selected", "none of these proposals is pending")
+                .hint("`slipstitch review` lists the pending proposals.")
+                .into())
+        }
+        false => Ok(ids),
+    }
 }
 
 /// The ids of several ranges. In a range, only changes that `filter` allows count; single ids are taken as they are.
@@ -209,8 +265,9 @@ mod tests {
         assert_eq!(parse_ids("c3..c7"), Ok(range(3, 7)));
         assert_eq!(parse_ids("3..7"), Ok(range(3, 7)));
         assert_eq!(range(7, 7).single(), Some(ChangeId(7)));
-        for (text, part) in [("x", "`x`"), ("c7..c3", "put the older change first"), ("c3..", "``")] {
-            assert!(parse_ids(text).unwrap_err().contains(part), "{text}");
+        assert_eq!(parse_ids("p3..5"), Ok(IdRange { first: ProposalId(3), last: ProposalId(5) }));
+        for (text, part) in [("x", "`x`"), ("c7..c3", "put the older one first"), ("c3..", "``")] {
+            assert!(parse_ids::<ChangeId>(text).unwrap_err().contains(part), "{text}");
         }
     }
 }

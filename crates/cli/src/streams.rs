@@ -3,6 +3,7 @@
 use anstyle::Style;
 use slipstitch::core::text::display::is_deceptive;
 use slipstitch::core::text::file_name::raw_byte;
+use unicode_width::UnicodeWidthStr;
 
 /// The two output streams of a command.
 pub(crate) struct Streams {
@@ -35,10 +36,19 @@ impl StyledText {
 
     /// Adds a line of prose after `used` columns, wrapped between words. Further lines are indented.
     pub(crate) fn prose(&mut self, text: &str, used: usize) {
-        let Some(width) = self.width.filter(|width| *width >= MIN_WIDTH) else { return self.line(text) };
+        self.wrapped(text, used);
+        self.line("");
+    }
+
+    /// Adds text after `used` columns, wrapped between words. Further lines are indented. Returns the columns that are used then.
+    pub(crate) fn wrapped(&mut self, text: &str, used: usize) -> usize {
+        let Some(width) = self.width.filter(|width| *width >= MIN_WIDTH) else {
+            self.text(text);
+            return used + columns(text);
+        };
         let (mut line, mut at) = (String::new(), used);
         for word in text.split(' ') {
-            let length = word.chars().count() + 1;
+            let length = columns(word) + 1;
             if at + length > width && at > INDENT.len() {
                 self.line(std::mem::replace(&mut line, INDENT.into()));
                 at = INDENT.len();
@@ -48,7 +58,8 @@ impl StyledText {
             line.push_str(word);
             at += length;
         }
-        self.line(line);
+        self.text(line);
+        at
     }
 
     /// Whether styles have an effect.
@@ -85,6 +96,16 @@ impl StyledText {
             self.bytes.push(b'\n');
         }
     }
+}
+
+/// How many columns a text takes on a terminal.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A text with spaces after it, so that it takes this many columns.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{:1$}", "", width.saturating_sub(columns(text)))
 }
 
 /// Appends `text` to `out` with what could deceive a reader escaped: C0 in caret notation; C1 and invisible characters as
@@ -175,6 +196,10 @@ mod tests {
         assert_eq!(wrapped(Some(200), text), format!("hint:{text}\n"));
         let want = "hint: Nothing was written. Check\n  the change, then confirm it.\n";
         assert_eq!(wrapped(Some(34), text), want);
+        assert_eq!(
+            wrapped(Some(34), " 描述描述描述 描述描述描述描述"),
+            "hint: 描述描述描述\n  描述描述描述描述\n"
+        );
         let long = format!(" {}", "x".repeat(50));
         assert!(wrapped(Some(34), &long).contains(&"x".repeat(50)), "words are not cut");
     }

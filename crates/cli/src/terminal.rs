@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use crate::global::{Global, Paging};
+use crate::streams;
 
 /// The width of the terminal that stdout goes to; `None` if it goes elsewhere.
 pub(crate) fn width() -> Option<usize> {
@@ -59,7 +60,7 @@ fn fits(text: &[u8]) -> bool {
     let Some((columns, rows)) = size() else { return true };
     let mut used = 0;
     for line in anstream::adapter::strip_bytes(text).into_vec().split(|&byte| byte == b'\n') {
-        let length = String::from_utf8_lossy(line).chars().count();
+        let length = streams::columns(&String::from_utf8_lossy(line));
         used += length.div_ceil(columns).max(1);
         if used > rows {
             return false;

@@ -1,6 +1,6 @@
 //! Usage errors.
 
-use slipstitch::core::text::display::escape_controls;
+use slipstitch::core::text::display::{escape_controls, escape_text};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -44,31 +44,68 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("accept", "review accept"),
 ];
 
+/// What to do instead of commands that there are not.
+const NO_COMMANDS: &[(&str, &str)] = &[
+    ("version", "slipstitch --version prints the version"),
+    ("init", "nothing has to be set up; edit a file of the project"),
+    ("commit", "every change is recorded as it is made; slipstitch log lists them"),
+    ("docs", "slipstitch help lists the commands and topics"),
+];
+
+/// What to use instead of a word that a command does not take. The word is an option, an argument, or the start of the name of
+/// what is missing.
+const OTHER_WAYS: &[(&str, &str, &str)] = &[
+    ("edit", "--old", "the texts are options: slipstitch edit FILE --old TEXT --new TEXT"),
+    ("lines", "--new", "give the new lines with --new or --new-file, or delete the lines with --delete"),
+    ("lines", "<LINES>", "name the lines, such as 4 or 4-6, or insert with --after N"),
+    ("undo", "--last", "without an id, the last change is undone: slipstitch undo"),
+    ("redo", "--last", "without an id, the last undo is reverted: slipstitch redo"),
+    ("show", "--last", "without an id, the last change is shown: slipstitch show"),
+    ("log", "-n", "limit the list with --limit N"),
+    ("log", "-p", "slipstitch show ID shows the diff of a change"),
+    ("config", "set", "settings are kept in a file; slipstitch config path prints where it is"),
+    ("config", "edit", "settings are kept in a file; slipstitch config path prints where it is"),
+    ("config", "get", "slipstitch config show prints all settings in effect"),
+];
+
 /// Suggests our name for a command of another tool, instead of one that is only spelled alike.
 fn suggest_own_name(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
     if let Some((_, own)) = OTHER_NAMES.iter().find(|(other, _)| other == word) {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![(*own).into()]));
+    } else if let Some((_, tip)) = NO_COMMANDS.iter().find(|(other, _)| other == word) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
     }
 }
 
-/// Explains how `edit` takes its texts, for people who are used to other tools.
-fn explain_texts(error: &mut clap::Error, command: &clap::Command, arguments: &[OsString]) {
-    let is_edit = command
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .find(|name| arguments.iter().skip(1).any(|argument| argument == name))
-        .is_some_and(|name| name == "edit");
-    let lacks_texts = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(missing)) => missing.iter().any(|name| name.starts_with("--old")),
+/// Explains how a command takes what people who are used to other tools give it in another way.
+fn explain_way(error: &mut clap::Error, command: &clap::Command, arguments: &[OsString]) {
+    let names = || command.get_subcommands().map(clap::Command::get_name);
+    let used = arguments.iter().skip(1).find_map(|argument| names().find(|name| argument == name));
+    let Some(used) = used else { return };
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let words = match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
+        (Some(ContextValue::Strings(missing)), _) => missing.clone(),
         // What looks like an option of `sed`.
-        Some(ContextValue::String(unknown)) => {
-            error.kind() == ErrorKind::UnknownArgument && !unknown.starts_with("--")
+        (Some(ContextValue::String(unknown)), _) if used == "edit" && !unknown.starts_with("--") => {
+            vec!["--old".into()]
         }
-        _ => false,
+        (Some(ContextValue::String(word)), _) if is_unknown => vec![word.clone()],
+        (None, Some(ContextValue::String(word))) => vec![word.clone()],
+        _ => return,
     };
-    if is_edit && lacks_texts {
-        let tip = "the texts are options: slipstitch edit FILE --old TEXT --new TEXT";
+    let is_lines = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
+    let tip = match used {
+        "read" if is_unknown && words.iter().any(is_lines) => {
+            Some("the lines are an option: slipstitch read FILE --lines 10-20")
+        }
+        _ => OTHER_WAYS
+            .iter()
+            .find(|(name, start, _)| *name == used && words.iter().any(|word| word.starts_with(start)))
+            .map(|(.., tip)| *tip),
+    };
+    if let Some(tip) = tip {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
@@ -90,7 +127,7 @@ pub(crate) fn print_parse_error(
         };
     }
     suggest_own_name(&mut error);
-    explain_texts(&mut error, command, &arguments);
+    explain_way(&mut error, command, &arguments);
     let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";
@@ -103,7 +140,7 @@ pub(crate) fn print_parse_error(
     }
     let unsafe_names = UnsafeNames::from_invocation();
     if !unsafe_names.is_empty() {
-        let message = unsafe_names.escape_in(&error.render().to_string());
+        let message = escape_text(&unsafe_names.escape_in(&error.render().to_string()));
         return write_streams(b"", message.as_bytes(), Status::Invalid, Effect::Nothing);
     }
     // If stderr can't be written, there is nowhere left to report it.

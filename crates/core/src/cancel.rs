@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const RUNNING: usize = usize::MAX;
 /// The change is being written.
 const WRITING: usize = usize::MAX - 1;
-/// The call was cancelled. Every number between this and [`WRITING`] is the number of checks that are left.
+/// The call may be cancelled, and cancels itself if it takes long.
+const BRIEF: usize = usize::MAX - 2;
+/// The call was cancelled. Every number between this and [`BRIEF`] is the number of checks that are left.
 const CANCELLED: usize = 0;
 
 /// Says whether a call was cancelled. Clones are the same token.
@@ -29,7 +31,23 @@ impl CancelToken {
     /// A token that cancels itself after `checks` checks, for tests: unlike a timer, it stops a call at the same place each
     /// time.
     pub fn after_checks(checks: usize) -> Self {
-        Self(Arc::new(AtomicUsize::new(checks.min(WRITING - 1))))
+        Self(Arc::new(AtomicUsize::new(checks.min(BRIEF - 1))))
+    }
+
+    /// A token for an attempt on a thread that must not be held up: it cancels itself before the first thing that may take
+    /// long. Then the call is executed again, elsewhere.
+    pub fn brief() -> Self {
+        Self(Arc::new(AtomicUsize::new(BRIEF)))
+    }
+
+    /// To be asked before waiting for another process, and before a search that may take long. Returns false if the call is
+    /// cancelled, perhaps because of this.
+    pub fn may_take_long(&self) -> bool {
+        let end_brief = |state| (state == BRIEF).then_some(CANCELLED);
+        match self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, end_brief) {
+            Ok(_) => false,
+            Err(_) => !self.is_cancelled(),
+        }
     }
 
     /// Cancels the call. Returns false if that is too late: the change is being written.
@@ -41,10 +59,11 @@ impl CancelToken {
     /// Whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         match self.0.load(Ordering::Acquire) {
-            RUNNING | WRITING => false,
+            RUNNING | WRITING | BRIEF => false,
             CANCELLED => true,
             _ => {
-                let count = |state| (!matches!(state, RUNNING | WRITING | CANCELLED)).then(|| state - 1);
+                let count =
+                    |state| (!matches!(state, RUNNING | WRITING | BRIEF | CANCELLED)).then(|| state - 1);
                 self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, count) == Ok(CANCELLED + 1)
             }
         }
@@ -72,6 +91,18 @@ mod tests {
         let token = CancelToken::default();
         assert!(token.cancel() && token.cancel());
         assert!(token.is_cancelled() && !token.begin_writing());
+    }
+
+    #[test]
+    fn a_brief_attempt_is_cancelled_before_it_takes_long_unless_it_writes() {
+        let token = CancelToken::brief();
+        assert!(!token.is_cancelled());
+        assert!(!token.may_take_long() && token.is_cancelled() && !token.begin_writing());
+        let token = CancelToken::brief();
+        assert!(token.begin_writing() && token.may_take_long() && !token.is_cancelled());
+        let token = CancelToken::default();
+        assert!(token.may_take_long() && !token.is_cancelled());
+        assert!(token.cancel() && !token.may_take_long());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The built-in dialects are in the crate `slipstitch-dialects`; [`Dialects`] is the registry.
 
 mod arguments;
+mod fields;
 pub mod schema;
 mod selection;
 
@@ -19,6 +20,7 @@ use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{ChangeLabels, ParseError, Plan};
 use crate::report::{Report, plain_text};
 use crate::settings::Settings;
+use rapidfuzz::distance::levenshtein;
 use slipstitch_text::display::quote_names;
 
 /// The dialects that an engine accepts, in the order that help and tool listings show them.
@@ -207,10 +209,20 @@ pub struct UnknownDialect {
     pub known: Vec<&'static str>,
 }
 
+/// The name that is most like another one, if it may be a slip of the pen.
+fn closest_name<'n>(wanted: &str, known: &[&'n str]) -> Option<&'n str> {
+    let wanted = wanted.to_lowercase();
+    let distance = |name: &str| levenshtein::distance(wanted.chars(), name.chars());
+    let closest = known.iter().copied().min_by_key(|name| distance(name))?;
+    (distance(closest) * 3 <= wanted.chars().count()).then_some(closest)
+}
+
 impl UnknownDialect {
     /// What to use instead.
     pub fn hint(&self) -> String {
-        format!("Dialects: {}.", quote_names(&self.known))
+        let close = closest_name(&self.name, &self.known);
+        let meant = close.map_or(String::new(), |name| format!("Did you mean `{name}`? "));
+        format!("{meant}Dialects: {}.", quote_names(&self.known))
     }
 }
 
@@ -342,11 +354,9 @@ impl Dialect {
     }
 
     /// The tools that can be listed: none if the settings switch them off.
-    pub fn enabled_tools(&self, settings: &Settings) -> &'static [Tool] {
-        match self.is_enabled {
-            Some(is_enabled) if !is_enabled(settings) => &[],
-            _ => self.tools,
-        }
+    pub fn enabled_tools(&self, settings: &Settings) -> impl Iterator<Item = &'static Tool> + use<> {
+        let is_enabled = self.is_enabled.is_none_or(|is_enabled| is_enabled(settings));
+        self.callable_tools().filter(move |_| is_enabled)
     }
 
     /// The tool with that name or alias.

@@ -36,6 +36,7 @@ mod miss;
 mod new_depths;
 mod notebook;
 mod notebook_problem;
+mod odd_indentation;
 mod offer;
 mod order;
 mod outline;
@@ -70,13 +71,16 @@ pub use outline::enclosing_item;
 
 use crate::cancel::CancelToken;
 use crate::change::{Base, ChangeSet, FileChange, PathChange, PlacedEdit};
+use crate::outcome::Unplaced;
 use crate::path::FilePath;
 use crate::plan::{
-    Batch, EditPlan, EditRules, FilePlan, IfMissing, NewlineStyle, Operation, Overwriting, Run, Tolerance,
+    Batch, EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, NewlineStyle, Operation, Overwriting,
+    Run, Tolerance,
 };
 use crate::snapshot::{FileContent, FileId, Meta};
 use crate::snapshot::{Snapshot, Snapshots};
 use combine::{combine, lines_covered_by};
+use diagnosis::AppliedForm;
 use file_text::FileText;
 use limits::Budget;
 use resolved_edit::ResolvedEdit;
@@ -213,6 +217,15 @@ struct FileActions<'a> {
     executable: Option<bool>,
 }
 
+impl FileActions<'_> {
+    /// Whether the only action is to set the mode that the file already has.
+    fn is_mode_only(&self, snapshot: Option<&Snapshot>) -> bool {
+        let mode = snapshot.and_then(|snapshot| snapshot.meta().mode);
+        let has_mode = |executable: bool| mode.is_some_and(|mode| (mode & 0o111 != 0) == executable);
+        !self.deleted && self.moved.is_none() && self.executable.is_some_and(has_mode)
+    }
+}
+
 /// Separates the operations on a file's text from the trailing ones on the file itself.
 fn split_file_actions(file: &FilePlan) -> (&[Operation], FileActions<'_>) {
     let path = &file.path;
@@ -246,13 +259,30 @@ impl Finder<'_> {
         let (operations, actions) = split_file_actions(file);
         let last_edit = first_edit + file.operations.len().saturating_sub(1);
         let snapshot = if vacates(file) { self.seen.get(&file.path) } else { file_at(&file.path) };
+        if snapshot.is_none()
+            && let Some(applied) = self.find_vacated(file, operations, &actions, &file_at)
+        {
+            // It is no single operation that is done, but each of them counts.
+            let reason = Reason::AlreadyApplied(Diagnosis::of_applied_file(applied));
+            let done = Failure { path: file.path.clone(), edit: None, reason };
+            return Err(vec![done; file.operations.len()]);
+        }
         let mut change = match operations {
             [operation] if whole::is_whole(operation) && actions.moved.is_none() => {
-                whole::resolve(operation, &file.path, snapshot, first_edit)
-                    .map_err(|reason| fail(first_edit, reason))?
+                whole::resolve(operation, &file.path, snapshot, first_edit, self.rules)
+                    .map_err(|reason| fail(first_edit, reason))
             }
-            _ => self.resolve_text(file, operations, first_edit, snapshot)?,
-        };
+            _ => self.resolve_text(file, operations, first_edit, snapshot),
+        }
+        .map_err(|mut failures| {
+            let is_done = |failure: &Failure| failure.reason.unplaced() == Unplaced::AlreadyApplied;
+            let all_done = failures.len() == operations.len() && failures.iter().all(is_done);
+            if all_done && actions.is_mode_only(snapshot) {
+                let done = Reason::AlreadyApplied(Diagnosis::of_applied_file(AppliedForm::Mode));
+                failures.extend(fail(last_edit, done));
+            }
+            failures
+        })?;
         if actions.deleted
             && let Some(snapshot) = snapshot
         {
@@ -282,6 +312,37 @@ impl Finder<'_> {
             },
             None => Ok((change, None)),
         }
+    }
+}
+
+impl Finder<'_> {
+    /// What was done with a file that does not exist, if that is what the plan asks for. A file that nobody knows is not taken for
+    /// one that was deleted: its path may be wrong.
+    fn find_vacated<'s>(
+        &self,
+        file: &FilePlan,
+        operations: &[Operation],
+        actions: &FileActions<'_>,
+        file_at: &dyn Fn(&FilePath) -> Option<&'s Snapshot>,
+    ) -> Option<AppliedForm> {
+        if self.rules.if_already_applied != IfAlreadyApplied::Succeed {
+            return None;
+        }
+        let Some((to, _)) = actions.moved else {
+            let deletes = actions.deleted || matches!(operations, [Operation::Delete]);
+            let was_there = || !self.versions.of_missing(&file.path, None).is_empty();
+            return (deletes && was_there()).then_some(AppliedForm::Deletion);
+        };
+        let target = file_at(to)?;
+        let becomes_target = |bytes: Vec<u8>| {
+            let content = FileContent { bytes: bytes.into(), meta: target.meta().clone() };
+            let before = Snapshot::new(content, EncodingRule::Detect);
+            let base = Base::Content(before.hash());
+            let change = self.edit_text(file, operations, 1, &before, base);
+            change.is_ok_and(|change| change.after == Some(target.hash()))
+        };
+        let texts = self.versions.of_missing(&file.path, Some(target.bytes()));
+        texts.into_iter().any(becomes_target).then_some(AppliedForm::Move)
     }
 }
 

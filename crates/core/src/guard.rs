@@ -18,7 +18,7 @@ pub use judge::{Judge, ProposalKind};
 pub(crate) use protected::find_protections;
 pub use protected::{
     ConsentRule, FoundPlace, GlobError, Group, NoPlaces, PlaceKind, Protected, ProtectedPlaces, Protection,
-    TouchedPath, UnknownGroup,
+    TouchedPath, UnknownGroup, is_same_name,
 };
 pub use rules::{Conditions, Found, OperationKind, Rule, Rules};
 

@@ -558,6 +558,21 @@ impl Operation {
         }
     }
 
+    /// The first line of the text to search for that says something: of a hunk, one that is removed if there is one.
+    pub fn first_old_line(&self) -> Option<&str> {
+        let says_something = |line: &&str| line.chars().any(char::is_alphanumeric);
+        match self {
+            Self::Hunk(hunk) | Self::HunkAt { hunk, .. } => {
+                let lines = |keep: fn(Role) -> bool| {
+                    hunk.lines.iter().filter(move |line| keep(line.role)).map(|line| line.text.as_str())
+                };
+                let removed = lines(|role| role == Role::Removed).find(says_something);
+                removed.or_else(|| lines(Role::is_old).find(says_something))
+            }
+            _ => self.old_text().lines().find(says_something),
+        }
+    }
+
     /// The text that the operation inserts.
     pub fn new_text(&self) -> Cow<'_, str> {
         match self {

@@ -14,7 +14,7 @@ pub use diff::{is_whole_diff, unified_diff};
 pub(crate) use excerpt::{excerpt, whole_lines};
 pub use snippet::snippet;
 pub(crate) use text::numbered_excerpt;
-pub use text::{numbered_lines, plain_text, truncate_diff};
+pub use text::{diff_for_model, numbered_lines, plain_text, truncate_diff};
 
 use crate::change::{Base, FileChange, PathChange, PlacedEdit, Rung};
 use crate::find::Candidate;
@@ -214,6 +214,9 @@ pub struct FailureReport {
     /// That line according to the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
+    /// The first line of the request's old text that says something, for those who look at the failure later.
+    #[serde(skip)]
+    pub sent: Option<String>,
     /// Whether the hunk removes that line.
     #[serde(skip)]
     pub is_removed_line: bool,

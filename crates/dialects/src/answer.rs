@@ -3,7 +3,7 @@
 use slipstitch_core::change::{Place, PlacedEdit, Rung};
 use slipstitch_core::dialect::{RenderInput, Rendered};
 use slipstitch_core::outcome::Status;
-use slipstitch_core::report::{Action, FileReport, plain_text, truncate_diff};
+use slipstitch_core::report::{Action, FileReport, diff_for_model, plain_text};
 
 /// How many places are named in a sentence.
 const MAX_PLACES: usize = 3;
@@ -24,7 +24,7 @@ pub(crate) fn render(input: &RenderInput<'_>) -> Rendered {
     if report.files.iter().any(is_unknown)
         && let Some(diff) = &report.diff
     {
-        out.push(truncate_diff(diff).trim_end_matches('\n').to_owned());
+        out.push(diff_for_model(diff));
     }
     out.join("\n").into()
 }

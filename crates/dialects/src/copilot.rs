@@ -89,6 +89,7 @@ impl Described for MultiReplaceString {
         fields: &[
             Field::new("explanation", Role::Purpose, "What the change is for.").optional(),
             Field::new("replacements", Role::Edits, "The replacements, in order.").of(&[
+                Field::new("explanation", Role::Unused("string"), "What the replacement is for.").unlisted(),
                 path("filePath"),
                 old("oldString"),
                 new("newString"),

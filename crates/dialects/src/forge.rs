@@ -16,7 +16,7 @@ use slipstitch_core::plan::{
 };
 use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Approval, Forge};
-use slipstitch_text::{ContentHash, Newline, VersionClaim};
+use slipstitch_text::{Newline, VersionClaim};
 
 /// The dialect's entry in the table.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -166,9 +166,11 @@ fn operation(fields: Edit) -> Result<Operation, ParseError> {
         ("new_snippet", filled(&fields.new_snippet)),
         ("match_hint", fields.match_hint.is_some()),
     ]);
+    // Line 0 is an end only with a start; alone it is a placeholder, too.
+    let has_end = fields.end_line.is_some_and(|last| last > 0 || fields.start_line.is_some());
     let lines = names(&[
         ("start_line", fields.start_line.is_some()),
-        ("end_line", fields.end_line.is_some()),
+        ("end_line", has_end),
         ("new_content", filled(&fields.new_content)),
     ]);
     match (snippet.is_empty(), lines.is_empty()) {
@@ -273,7 +275,7 @@ struct Payload<'a> {
     action: &'static str,
     status: &'static str,
     message: String,
-    current_file_hash: Option<ContentHash>,
+    current_file_hash: Option<String>,
     newline_kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     region_id: Option<&'a str>,
@@ -294,11 +296,12 @@ fn render(input: &RenderInput<'_>) -> Rendered {
     let report = input.report;
     let by_lines = is_by_lines(input.call);
     let file = report.files.first();
-    let payload = Payload {
+    let hash = file.and_then(|file| file.version);
+    let mut payload = Payload {
         action: if by_lines { "apply_line_edit" } else { "apply_snippet_edit" },
         status: status(report, by_lines),
         message: message(report),
-        current_file_hash: file.and_then(|file| file.version),
+        current_file_hash: hash.map(|hash| hash.short()),
         newline_kind: file.map(|file| Newline::name(file.newline)),
         region_id: input.call["region_id"].as_str().filter(|name| !name.is_empty()),
         candidates: report
@@ -308,7 +311,9 @@ fn render(input: &RenderInput<'_>) -> Rendered {
             .collect(),
         warnings: &report.warnings,
     };
-    let text = serde_json::to_string_pretty(&payload);
+    let text = serde_json::to_string(&payload);
+    // The model gets as many digits as identify a version, programs get all.
+    payload.current_file_hash = hash.map(|hash| hash.to_string());
     // Serialization cannot fail: the payload consists of strings, numbers and lists of them.
     Rendered { text: text.unwrap_or_default(), payload: serde_json::to_value(&payload).ok() }
 }

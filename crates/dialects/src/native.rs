@@ -34,10 +34,9 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 const GUIDE: &str = "\
-    Read a file before you edit it, and copy `old_text` from what you read, with a line or two of context so that it \
-    occurs exactly once. edit_file changes one file (several changes at once as `edits`, all for the file as it was \
-    before the call), patch several files, write_file whole files. Send the `version` from the last answer if the file \
-    must not have changed since. If a refusal lists candidates, send `candidate` with a number instead of the text.";
+    Read a file before you edit it. All `edits` of a call are for the file as it was before the call. To edit several files \
+    at once use patch. Send the `version` from the last answer if the file must not have changed since. If a refusal lists \
+    candidates, send `candidate` with a number instead of the text.";
 
 const PHRASES: HintPhrases = HintPhrases {
     choose: Some("send `candidate` with the number of the intended place instead of the text"),

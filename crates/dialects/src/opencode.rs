@@ -49,6 +49,8 @@ impl Described for MultiEdit {
         fields: &[
             path("filePath"),
             Field::new("edits", Role::Edits, "The replacements, in order.").of(&[
+                // Older versions listed it here too.
+                path("filePath").unlisted(),
                 old("oldString"),
                 new("newString"),
                 all("replaceAll"),

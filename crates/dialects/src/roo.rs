@@ -35,6 +35,11 @@ pub(super) const DIALECT: Dialect = Dialect {
             _ => "`old_string`",
         },
         all: if tool.name == "edit" { Some("set `replace_all`") } else { None },
+        within: if tool.name == "apply_diff" {
+            Some("give the line where it starts after :start_line:")
+        } else {
+            None
+        },
         ..writes_with!("write_to_file")
     },
     render: answer::render,

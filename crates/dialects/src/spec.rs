@@ -270,7 +270,7 @@ pub(crate) const fn tool<S: Described>() -> Tool {
         empty_is_value: &[],
         example: spec.example,
         schema: schema::of::<Call<S>>,
-        parse: plan::parse::<S>,
+        parse: |arguments| plan::parse(&S::SPEC, arguments),
     }
 }
 

@@ -109,6 +109,7 @@ fn optional_fields_accept_null_and_the_schemas_say_so() {
     }
 }
 
+// Shows: 004-patch-threshold-range
 #[test]
 fn zero_stands_for_an_absent_number() {
     let calls = [

@@ -14,7 +14,7 @@ use slipstitch_core::plan::{
     Confirmation, EditPlan, EditRules, FilePlan, IfAlreadyApplied, IfMissing, Operation, OverwriteConsent,
     Plan, Run, Separator, Shrink, Which,
 };
-use slipstitch_core::report::{Report, truncate_diff};
+use slipstitch_core::report::{Report, diff_for_model};
 use slipstitch_core::settings::WithoutOldText;
 
 /// The dialect's entry in the table.
@@ -238,7 +238,7 @@ fn would_do(mode: Mode, path: &str) -> String {
 
 fn with_diff(headline: &str, report: &Report) -> String {
     let diff = report.diff.as_deref().unwrap_or_default();
-    with_warnings(format!("{headline}:\n\n{}", truncate_diff(diff).trim_end_matches('\n')), report)
+    with_warnings(format!("{headline}:\n\n{}", diff_for_model(diff)), report)
 }
 
 fn with_warnings(mut out: String, report: &Report) -> String {
@@ -255,10 +255,7 @@ fn refusal(input: &RenderInput<'_>) -> String {
         && let Some(text) = guard_refusal(refusal, input)
     {
         let Some(diff) = &report.diff else { return text };
-        return format!(
-            "{text}\n\nNothing was written. The change would be:\n\n{}",
-            truncate_diff(diff).trim_end()
-        );
+        return format!("{text}\n\nNothing was written. The change would be:\n\n{}", diff_for_model(diff));
     }
     let with_hint = || match &report.hint {
         Some(hint) => format!("{}\nHint: {hint}", report.message),

@@ -63,7 +63,7 @@ fn read_list(pid: i32, folder: &Path) -> Option<String> {
 
 fn is_newer(copy: &Path, file: &Path) -> bool {
     let changed = |path: &Path| fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
-    matches!((changed(copy), changed(file)), (Some(copy), Some(file)) if copy > file)
+    changed(copy).is_some_and(|copy| changed(file).is_some_and(|file| copy > file))
 }
 
 #[cfg(test)]

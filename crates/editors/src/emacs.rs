@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_platform::process::RunningProgram;
 
 use crate::auto_save::{self, OpenFile};
@@ -141,8 +142,15 @@ impl Emacs {
         };
         let unasked = without_server.into_iter().map(|program| ServerStatus {
             name: running::describe(&program),
-            path: program.folder.unwrap_or_default().display().to_string(),
-            state: ServerState::NoServer,
+            path: program.folder.as_deref().unwrap_or(Path::new("")).display().to_string(),
+            state: match program.ports.is_empty() {
+                true => ServerState::NoServer,
+                false => ServerState::Failed(format!(
+                    "it {}; {}",
+                    running::explain_silence(&program),
+                    running::remedy(&program)
+                )),
+            },
         });
         answers.into_iter().map(status).chain(unasked).collect()
     }
@@ -152,8 +160,8 @@ impl Emacs {
     }
 
     /// Finds out whether one of the files has unsaved changes, from the servers and from lock files. `shown` has the files' names
-    /// for messages.
-    pub(crate) fn survey(&self, names: &[String], shown: &[String]) -> Survey {
+    /// for messages. A cancelled call asks no server.
+    pub(crate) fn survey(&self, names: &[String], shown: &[String], cancel: &CancelToken) -> Survey {
         let Found { servers, without_server } = self.search();
         let mut folders = RealFolders::default();
         let real: Vec<Option<PathBuf>> =
@@ -167,7 +175,7 @@ impl Emacs {
         // What another Emacs does elsewhere is not worth a word.
         let is_relevant = |server: &Server| server.program.as_ref().is_none_or(seems_open);
         let mut survey = Survey { has_servers: !servers.is_empty(), ..Survey::default() };
-        let answers = match survey.has_servers {
+        let answers = match survey.has_servers && cancel.may_take_long() {
             true => self.ask(servers, &lisp::find_unsaved(names)),
             false => Vec::new(),
         };
@@ -216,10 +224,11 @@ impl Emacs {
             without_server.iter().partition(|program| seems_open(program));
         for program in here {
             survey.warnings.push(format!(
-                "{} has no server, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old \
-                 text (M-x server-start starts one)",
+                "{} {}, so it could not be asked; if it has {} open, its buffer may have unsaved changes or show the old text ({})",
                 running::describe(program),
-                describe_files(shown)
+                running::explain_silence(program),
+                describe_files(shown),
+                running::remedy(program)
             ));
         }
         self.report_unasked(&elsewhere, &mut survey);
@@ -245,14 +254,19 @@ impl Emacs {
                 running::may_have_anything_open(program, home) && !reported.contains(&program.pid)
             })
             .collect();
-        let (who, verb) = match unasked[..] {
+        survey.warnings.push(match unasked[..] {
             [] => return,
-            [one] => (running::describe(one), "has"),
-            ref several => (format!("{} Emacs processes", several.len()), "have"),
-        };
-        survey.warnings.push(format!(
-            "{who} {verb} no server, so open buffers could not be checked there (M-x server-start starts one)"
-        ));
+            [one] => format!(
+                "{} {}, so open buffers could not be checked there ({})",
+                running::describe(one),
+                running::explain_silence(one),
+                running::remedy(one)
+            ),
+            ref several => format!(
+                "{} Emacs processes could not be asked about open buffers (`slipstitch doctor` shows why)",
+                several.len()
+            ),
+        });
         survey.unasked = unasked.iter().map(|program| program.pid).collect();
     }
 
@@ -432,7 +446,7 @@ mod tests {
     fn without_servers_and_locks_nothing_is_unsaved() {
         let folder = tempfile::tempdir().unwrap();
         let emacs = emacs(folder.path());
-        assert_eq!(emacs.survey(&["/a".into()], &["a".into()]), Survey::default());
+        assert_eq!(emacs.survey(&["/a".into()], &["a".into()], &CancelToken::default()), Survey::default());
         let remaining = Files { names: vec!["/a".into()], shown: vec!["a".into()] };
         assert_eq!(emacs.follow(&Effects { remaining, ..Effects::default() }, &[]), [""; 0]);
         assert_eq!(emacs.servers(), []);
@@ -443,7 +457,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let _listener = UnixListener::bind(folder.path().join("busy")).unwrap();
         let emacs = emacs(folder.path()).timeout(Duration::from_millis(20));
-        let survey = emacs.survey(&["/a".into()], &["a".into()]);
+        let survey = emacs.survey(&["/a".into()], &["a".into()], &CancelToken::default());
         assert_eq!((survey.unsaved, survey.silent.len()), (None, 1));
         assert!(
             survey.warnings[0].contains("(server `busy`) did not answer within 0.02 s; if it has `a` open")

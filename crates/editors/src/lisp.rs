@@ -14,6 +14,9 @@ pub(crate) fn find_unsaved(names: &[String]) -> String {
 /// modes, narrowing and the read-only state are preserved, and file-local variables are not evaluated. Its value lists the
 /// buffers that were not reloaded: `((INDEX . unsaved) (INDEX . failed))`. Undo reverts the reload as a separate step.
 ///
+/// A mode may have its own way of reverting, which need not read the file; whether it did shows in the time of the file that the
+/// buffer remembers.
+///
 /// While a file is visited again, Emacs sets the read-only state from the file's permissions and, with `view-read-only`, enters
 /// or leaves View mode; so both are restored.
 fn revert(names: &[String]) -> String {
@@ -25,7 +28,8 @@ fn revert(names: &[String]) -> String {
          (start (and (buffer-narrowed-p) (copy-marker (point-min)))) \
          (end (and (buffer-narrowed-p) (copy-marker (point-max))))) \
          (undo-boundary) \
-         (condition-case nil (revert-buffer t t t) (error (push (cons at 'failed) found))) \
+         (unless (condition-case nil (progn (revert-buffer t t t) (verify-visited-file-modtime)) (error nil)) \
+         (push (cons at 'failed) found)) \
          (undo-boundary) \
          (setq buffer-read-only read-only) \
          (when start (narrow-to-region start end) (set-marker start nil) (set-marker end nil)))))",

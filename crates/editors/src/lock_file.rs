@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use slipstitch_platform::files;
 use slipstitch_platform::process::{host_name, is_running_since};
 
 /// Maximum size of a lock that is a regular file.
@@ -81,7 +82,7 @@ impl RealFolders {
         }
         let folder = file.parent()?;
         if !self.0.contains_key(folder) {
-            self.0.insert(folder.to_owned(), fs::canonicalize(folder).ok());
+            self.0.insert(folder.to_owned(), files::real_path(folder).ok());
         }
         Some(self.0.get(folder)?.as_ref()?.join(file.file_name()?))
     }

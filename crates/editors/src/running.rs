@@ -38,6 +38,22 @@ pub(crate) fn describe(program: &RunningProgram) -> String {
     format!("Emacs (process {})", program.pid)
 }
 
+/// Why a process cannot be asked, after its name.
+pub(crate) fn explain_silence(program: &RunningProgram) -> String {
+    match program.ports[..] {
+        [] => "has no server".into(),
+        [port, ..] => format!("has a server on TCP port {port}, but no server file was found for it"),
+    }
+}
+
+/// What makes it possible to ask a process.
+pub(crate) fn remedy(program: &RunningProgram) -> &'static str {
+    match program.ports.is_empty() {
+        true => "M-x server-start starts one",
+        false => "the setting `editors.emacs_server` can name it",
+    }
+}
+
 /// Names such as `emacs`, `emacs-nox`, `emacs-29.4` and `.emacs-29.4-wrap`, but not `emacsclient`.
 fn is_emacs(name: &str) -> bool {
     let name = name.trim_start_matches('.').to_ascii_lowercase();
@@ -59,14 +75,15 @@ pub(crate) fn seems_to_have_open(program: &RunningProgram, file: &Path) -> bool 
     is_named || (is_telling && file.starts_with(folder))
 }
 
-/// Whether, as far as we know, a process may have any file open. Not if it is a daemon without a server, which is starting or ending,
-/// or has another home folder, because then it belongs to another environment, such as a test.
+/// Whether, as far as we know, a process may have any file open. Not if it is a daemon that listens nowhere, which is starting or
+/// ending, or has another home folder, because then it belongs to another environment, such as a test.
 pub(crate) fn may_have_anything_open(program: &RunningProgram, home: Option<&Path>) -> bool {
     let is_daemon = |word: &String| {
         let option = word.trim_start_matches('-').split('=').next();
         word.starts_with('-') && matches!(option, Some("daemon" | "fg-daemon" | "bg-daemon"))
     };
-    home.is_some() && program.home.as_deref() == home && !program.arguments.iter().any(is_daemon)
+    let is_between = program.ports.is_empty() && program.arguments.iter().any(is_daemon);
+    home.is_some() && program.home.as_deref() == home && !is_between
 }
 
 #[cfg(test)]
@@ -80,6 +97,7 @@ mod tests {
             folder: Some(folder.into()),
             home: Some("/home/ada".into()),
             sockets: Vec::new(),
+            ports: Vec::new(),
         }
     }
 
@@ -116,7 +134,10 @@ mod tests {
         let home = Some(Path::new("/home/ada"));
         assert!(may_have_anything_open(&program("/", &["emacs", "-nw"]), home));
         for option in ["--daemon", "--fg-daemon=work", "-daemon", "--bg-daemon"] {
-            assert!(!may_have_anything_open(&program("/", &["emacs", option]), home), "{option}");
+            let mut daemon = program("/", &["emacs", option]);
+            assert!(!may_have_anything_open(&daemon, home), "{option}");
+            daemon.ports = vec![4242];
+            assert!(may_have_anything_open(&daemon, home), "{option}");
         }
         assert!(may_have_anything_open(&program("/", &["emacs", "daemon"]), home), "the name of a file");
         assert!(!may_have_anything_open(&program("/", &["emacs"]), Some(Path::new("/home/bob"))));

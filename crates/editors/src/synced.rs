@@ -1,5 +1,6 @@
 //! A workspace wrapper that keeps editor buffers in sync.
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::{FileChange, PathChange, Restore};
 use slipstitch_core::path::{FilePath, RootName};
 use slipstitch_core::ports::workspace::{
@@ -34,10 +35,10 @@ impl<W: Workspace> Synced<W> {
     }
 
     /// Refuses a change of files with unsaved changes in an editor; otherwise returns what is known about the buffers.
-    fn refuse_unsaved(&self, changes: &[FileChange]) -> Result<Survey, WorkspaceError> {
+    fn refuse_unsaved(&self, changes: &[FileChange], cancel: &CancelToken) -> Result<Survey, WorkspaceError> {
         let Some(emacs) = &self.emacs else { return Ok(Survey::default()) };
         let paths: Vec<&FilePath> = changes.iter().flat_map(touched_paths).collect();
-        let mut survey = emacs.survey(&self.absolute_names(&paths), &shown_names(&paths));
+        let mut survey = emacs.survey(&self.absolute_names(&paths), &shown_names(&paths), cancel);
         match survey.unsaved.take().and_then(|unsaved| Some((*paths.get(unsaved.file)?, unsaved))) {
             Some((path, UnsavedChanges { editor, evidence, .. })) => {
                 Err(WorkspaceError::Unsaved { path: path.clone(), editor, evidence })
@@ -132,22 +133,30 @@ impl<W: Workspace> Workspace for Synced<W> {
     }
 
     fn check(&self, changes: &[FileChange]) -> Result<Vec<String>, WorkspaceError> {
-        let mut warnings = self.refuse_unsaved(changes)?.warnings;
+        let mut warnings = self.refuse_unsaved(changes, &CancelToken::default())?.warnings;
         warnings.extend(self.files.check(changes)?);
         Ok(warnings)
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        self.stage_unless_cancelled(changes, &CancelToken::default())
+    }
+
+    fn stage_unless_cancelled<'a>(
+        &'a self,
+        changes: &[FileChange],
+        cancel: &CancelToken,
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
         // Before the files are locked, so that no other process waits for the editor.
-        let survey = self.refuse_unsaved(changes)?;
-        Ok(self.follow_after(self.files.stage(changes)?, changes, survey))
+        let survey = self.refuse_unsaved(changes, cancel)?;
+        Ok(self.follow_after(self.files.stage_unless_cancelled(changes, cancel)?, changes, survey))
     }
 
     fn stage_after_recovery<'a>(
         &'a self,
         changes: &[FileChange],
     ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        let survey = self.refuse_unsaved(changes)?;
+        let survey = self.refuse_unsaved(changes, &CancelToken::default())?;
         Ok(self.follow_after(self.files.stage_after_recovery(changes)?, changes, survey))
     }
 

@@ -139,7 +139,6 @@ mod tests {
             (Format::Json, "{\"mcp\" {}}"),
             (Format::Toml, "[mcp"),
             (Format::Toml, "mcp = 3"),
-            (Format::Toml, "mcp = { a = { command = \"x\" } }"),
             (Format::Yaml, "mcp: [1"),
             (Format::Yaml, "- a\n"),
             (Format::Yaml, "mcp: [1]\n"),

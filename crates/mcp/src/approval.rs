@@ -174,7 +174,9 @@ pub(crate) fn record_decision(
             if report.outcome != Outcome::ProposalRejected {
                 return Some(report);
             }
-            Declined::No { by: approver.into(), reason: reason_text(reason) }.into()
+            let rejected = workspace.report_decision(id).ok().flatten();
+            rejected
+                .unwrap_or_else(|| Declined::No { by: approver.into(), reason: reason_text(reason) }.into())
         }
         ApprovalOutcome::Cancelled => {
             let _ = workspace.withdraw(id, CANCELLED_BY, Some(CANCELLED_REASON));

@@ -1,11 +1,13 @@
 //! One tool call, from its place in the queue to its answer.
 
 mod approval_flow;
+mod brief;
 mod review_wait;
 
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, InputResponses, ProgressToken};
@@ -16,6 +18,7 @@ use slipstitch::core::dialect::{Dialect, Tool};
 use slipstitch::core::engine::{Answer, Planned};
 use slipstitch::core::outcome::{Refused, Status};
 use slipstitch::core::report::Report;
+use slipstitch::stats::CallRecord;
 use tokio::sync::mpsc;
 
 use crate::approval::approver::CallApprover;
@@ -51,6 +54,21 @@ struct EngineAnswer {
     mode_request: Option<String>,
 }
 
+/// What the engine returned, and what is left to do about the record of the call.
+struct Executed {
+    answer: EngineAnswer,
+    record: Recording,
+}
+
+enum Recording {
+    /// It is written, or will be with those before it.
+    Done,
+    /// It is the first in the queue.
+    Queued,
+    /// It must be written before the user can answer.
+    Due(Box<CallRecord>),
+}
+
 type Response = Result<CallToolResponse, ErrorData>;
 
 impl Call {
@@ -84,7 +102,7 @@ impl Call {
         };
         tokio::select! {
             biased;
-            () = turn.wait() => {}
+            () = self.wait_until_it_may_run(&turn) => {}
             () = self.caller.cancelled.cancelled() => return Err(cancelled_error()),
             () = self.server.stopping.cancelled() => {
                 return Ok(self.respond_with_report(*stopping_report()));
@@ -93,6 +111,14 @@ impl Call {
         match reply.request_state {
             Some(state) => self.resume(&workspace, &state, reply.responses).await,
             None => self.start(&workspace, planned, &turn).await,
+        }
+    }
+
+    /// Waits for the call's turn, and until few enough answers wait for the client to read them.
+    async fn wait_until_it_may_run(&self, turn: &Turn) {
+        turn.wait().await;
+        if let Some(slot) = &self.caller.slot {
+            slot.acquire().await;
         }
     }
 
@@ -107,10 +133,14 @@ impl Call {
             Some(token) if !self.tool.effect.is_read_only() => {
                 self.run_engine_with_progress(workspace, planned, token).await
             }
-            _ => {
-                let approver = CallApprover::new(self.caller.cancelled.clone(), None);
-                self.run_engine(workspace, planned, approver).await
-            }
+            _ => match self.try_here(workspace, &planned) {
+                Some(Ok(executed)) => Ok(self.finish(workspace, executed).await),
+                Some(Err(report)) => Err(report),
+                None => {
+                    let approver = CallApprover::new(self.caller.cancelled.clone(), None);
+                    self.run_engine(workspace, planned, approver).await
+                }
+            },
         };
         let EngineAnswer { answer, mode_request } = match result {
             Ok(result) => result,
@@ -138,6 +168,7 @@ impl Call {
     ) -> Result<EngineAnswer, Box<Report>> {
         let engine = workspace.clone();
         let stopping = self.server.stopping.clone();
+        let session = self.session.clone();
         let cancel = CancelToken::default();
         // A stopping server waits for the call, unless it is abandoned.
         let awaited = Arc::new(Mutex::new(Some(self.server.tasks.token())));
@@ -152,19 +183,14 @@ impl Call {
             if stopping.is_cancelled() {
                 return Err(stopping_report());
             }
-            let (answer, mut record) = engine.run_unrecorded(planned, &mut approver, &token);
-            if model.is_some() {
-                record = record.with_model(model.as_deref());
+            let started = Instant::now();
+            let mut executed = execute(&engine, planned, &mut approver, &token, model.as_deref());
+            session.last_call_time.note(started.elapsed());
+            if let Recording::Due(record) = &executed.record {
+                engine.record_call(record);
+                executed.record = Recording::Done;
             }
-            let needs_user = answer.report.proposal.is_some() || approver.mode_request.is_some();
-            let mut is_first_queued = false;
-            match approver.is_repeated {
-                true => engine.record_repeated_call(&record),
-                // Written before the user can answer.
-                false if needs_user || token.is_cancelled() => engine.record_call(&record),
-                false => is_first_queued = engine.queue_call_record(record),
-            }
-            Ok((EngineAnswer { answer, mode_request: approver.mode_request }, is_first_queued))
+            Ok(executed)
         };
         let mut running = tokio::task::spawn_blocking(run);
         let result = tokio::select! {
@@ -179,14 +205,29 @@ impl Call {
                 running.await
             }
         };
-        let (result, is_first_queued) = result.map_err(|error| internal_failure(&error.to_string()))??;
-        if is_first_queued {
-            self.server.write_records_soon(workspace.clone());
+        let executed = result.map_err(|error| internal_failure(&error.to_string()))??;
+        Ok(self.finish(workspace, executed).await)
+    }
+
+    /// Sees to the record of an executed call, and tells who waits for changes.
+    async fn finish(
+        &self,
+        workspace: &Arc<Workspace>,
+        Executed { answer, record }: Executed,
+    ) -> EngineAnswer {
+        match record {
+            Recording::Done => {}
+            Recording::Queued => self.server.write_records_soon(workspace.clone()),
+            Recording::Due(record) => {
+                let workspace = workspace.clone();
+                // The record is for statistics: without it, the call is done all the same.
+                let _ = tokio::task::spawn_blocking(move || workspace.record_call(&record)).await;
+            }
         }
-        if result.answer.report.change.is_some() {
+        if answer.answer.report.change.is_some() {
             self.server.watchers.notify_change();
         }
-        Ok(result)
+        answer
     }
 
     /// Waits until a running call is no longer wanted, and returns the report for it.
@@ -260,6 +301,31 @@ impl Call {
     fn respond_with_report(&self, report: Report) -> CallToolResponse {
         self.respond(&render_report(self.dialect, self.tool, &self.arguments, report))
     }
+}
+
+/// Runs the engine.
+fn execute(
+    workspace: &Workspace,
+    planned: Planned,
+    approver: &mut CallApprover,
+    token: &CancelToken,
+    model: Option<&str>,
+) -> Executed {
+    let (answer, mut record) = workspace.run_unrecorded(planned, approver, token);
+    if model.is_some() {
+        record = record.with_model(model);
+    }
+    let needs_user = answer.report.proposal.is_some() || approver.mode_request.is_some();
+    let record = match approver.is_repeated {
+        true => {
+            workspace.record_repeated_call(&record);
+            Recording::Done
+        }
+        false if needs_user || token.is_cancelled() => Recording::Due(Box::new(record)),
+        false if workspace.queue_call_record(record) => Recording::Queued,
+        false => Recording::Done,
+    };
+    Executed { answer: EngineAnswer { answer, mode_request: approver.mode_request.take() }, record }
 }
 
 /// The report of a call that was abandoned while it was running.

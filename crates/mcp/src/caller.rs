@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::display_text::client_name;
-use crate::in_flight::RequestCancellation;
+use crate::in_flight::{AnswerSlot, RequestHandle};
 use crate::tool_result::{DIFF_KEY, Extras, REPORT_KEY};
 
 /// The two eras of the protocol.
@@ -41,6 +41,8 @@ pub(crate) struct Caller {
     /// What the request asks for in addition to the text.
     pub(crate) extras: Extras,
     pub(crate) cancelled: CancellationToken,
+    /// Room for the answer, where the transport limits how many wait.
+    pub(crate) slot: Option<AnswerSlot>,
 }
 
 /// Where clients say in `_meta` which model makes a call: our own key, and what Codex sends with every call.
@@ -63,7 +65,7 @@ impl Caller {
         });
         let is_requested = |key: &str| context.meta.get(key) == Some(&Value::Bool(true));
         // Over stdio, the transport tracks cancellation itself.
-        let cancellation = context.extensions.get::<RequestCancellation>();
+        let handle = context.extensions.get::<RequestHandle>();
         Self {
             peer: context.peer.clone(),
             era: if is_stateless { ProtocolEra::Stateless } else { ProtocolEra::Handshake },
@@ -80,7 +82,8 @@ impl Caller {
                 diff: is_requested(DIFF_KEY),
                 report: is_requested(REPORT_KEY),
             },
-            cancelled: cancellation.map_or(&context.ct, |cancellation| &cancellation.0).clone(),
+            cancelled: handle.map_or(&context.ct, |handle| &handle.cancelled).clone(),
+            slot: handle.map(|handle| handle.slot.clone()),
         }
     }
 

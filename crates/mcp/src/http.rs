@@ -43,8 +43,9 @@ const MAX_CONNECTIONS: usize = 256;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a session may be idle before it ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// How long open responses may take when the server stops.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long responses, and after them connections, may take to end when the server stops. Responses usually fit into the
+/// system's buffers, so this is enough even if a client reads slowly, and one that sends half a request is not waited for.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(75);
 
 type Body = BoxBody<Bytes, Infallible>;
 type HttpResponse = Response<Body>;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::model::RequestId;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -19,11 +20,22 @@ const MAX_REQUESTS: usize = 16_384;
 /// How many bytes those requests can have in total. A single request may have more.
 const MAX_TOTAL_BYTES: usize = 256 << 20;
 
+/// How many calls can run or wait for the client to read their answers. An answer can have hundreds of kilobytes.
+const MAX_ANSWERS: usize = 256;
+
 /// The requests in flight on one connection, or in one session over HTTP.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct InFlightRequests {
     requests: Arc<Mutex<Requests>>,
     tracker: TaskTracker,
+    free_slots: Arc<Semaphore>,
+}
+
+impl Default for InFlightRequests {
+    fn default() -> Self {
+        let free_slots = Arc::new(Semaphore::new(MAX_ANSWERS));
+        Self { requests: Arc::default(), tracker: TaskTracker::new(), free_slots }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -34,14 +46,38 @@ struct Requests {
 
 #[derive(Debug)]
 struct InFlightRequest {
-    cancellation: RequestCancellation,
+    handle: RequestHandle,
     bytes: usize,
     _tracked: TaskTrackerToken,
 }
 
-/// Cancelled when the client cancels the request; travels with the request as an extension.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RequestCancellation(pub(crate) CancellationToken);
+/// What a request's handler needs to know about its client; travels with the request as an extension.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestHandle {
+    /// Cancelled when the client cancels the request.
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) slot: AnswerSlot,
+}
+
+/// Room for an answer, kept from when the call runs until the client has read it.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerSlot {
+    free: Arc<Semaphore>,
+    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+}
+
+impl AnswerSlot {
+    /// Waits until there is room. A client that sends calls and does not read the answers waits for itself.
+    pub(crate) async fn acquire(&self) {
+        // The semaphore is never closed.
+        let slot = self.free.clone().acquire_owned().await.ok();
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = slot;
+    }
+
+    fn take(&self) -> Option<OwnedSemaphorePermit> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// What to do with the answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +85,14 @@ pub(crate) enum Delivery {
     Send,
     /// The client has cancelled the request.
     Discard,
+}
+
+/// A request that has been answered.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) delivery: Delivery,
+    /// Dropped with the rest once the client has read the answer.
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 /// Keeps a request in flight until dropped.
@@ -60,7 +104,7 @@ pub(crate) struct InFlightGuard {
 
 impl InFlightRequests {
     /// Registers a request of `bytes` bytes until [`Self::finish`] is called for its id.
-    pub(crate) fn register(&self, id: &RequestId, bytes: usize) -> Result<RequestCancellation, ErrorData> {
+    pub(crate) fn register(&self, id: &RequestId, bytes: usize) -> Result<RequestHandle, ErrorData> {
         let mut requests = self.lock();
         if requests.by_id.contains_key(id) {
             let message = format!(
@@ -76,12 +120,12 @@ impl InFlightRequests {
             );
             return Err(ErrorData::invalid_request(message, None));
         }
-        let cancellation = RequestCancellation::default();
+        let slot = AnswerSlot { free: self.free_slots.clone(), held: Arc::default() };
+        let handle = RequestHandle { cancelled: CancellationToken::new(), slot };
         requests.total_bytes += bytes;
-        let request =
-            InFlightRequest { cancellation: cancellation.clone(), bytes, _tracked: self.tracker.token() };
+        let request = InFlightRequest { handle: handle.clone(), bytes, _tracked: self.tracker.token() };
         requests.by_id.insert(id.clone(), request);
-        Ok(cancellation)
+        Ok(handle)
     }
 
     /// Registers a request until the guard is dropped.
@@ -94,21 +138,25 @@ impl InFlightRequests {
     /// Cancels a request. Its id stays in use until its handler has ended.
     pub(crate) fn cancel(&self, id: &RequestId) {
         if let Some(request) = self.lock().by_id.get(id) {
-            request.cancellation.0.cancel();
+            request.handle.cancelled.cancel();
         }
     }
 
     /// Cancels all requests: the client is gone.
     pub(crate) fn cancel_all(&self) {
-        self.lock().by_id.values().for_each(|request| request.cancellation.0.cancel());
+        self.lock().by_id.values().for_each(|request| request.handle.cancelled.cancel());
     }
 
     /// Removes a request that has been answered, and says what to do with the answer.
-    pub(crate) fn finish(&self, id: &RequestId) -> Delivery {
+    pub(crate) fn finish(&self, id: &RequestId) -> Finished {
         let mut requests = self.lock();
-        let Some(request) = requests.by_id.remove(id) else { return Delivery::Send };
+        let Some(request) = requests.by_id.remove(id) else {
+            return Finished { delivery: Delivery::Send, _slot: None };
+        };
         requests.total_bytes -= request.bytes;
-        if request.cancellation.0.is_cancelled() { Delivery::Discard } else { Delivery::Send }
+        let is_cancelled = request.handle.cancelled.is_cancelled();
+        let delivery = if is_cancelled { Delivery::Discard } else { Delivery::Send };
+        Finished { delivery, _slot: request.handle.slot.take() }
     }
 
     /// Waits until no request is in flight. No request may be registered afterwards.
@@ -141,19 +189,19 @@ mod tests {
         assert!(in_flight.register(&RequestId::String("7".into()), 1).is_ok(), "a string is another id");
         drop(guard);
         assert!(in_flight.register(&id, 1).is_ok());
-        assert_eq!(in_flight.finish(&id), Delivery::Send);
+        assert_eq!(in_flight.finish(&id).delivery, Delivery::Send);
         assert!(in_flight.register(&id, 1).is_ok());
     }
 
     #[test]
     fn a_cancelled_request_stays_in_flight_until_it_finishes() {
         let (in_flight, id) = (InFlightRequests::default(), RequestId::Number(7));
-        let cancellation = in_flight.register(&id, 1).unwrap();
+        let handle = in_flight.register(&id, 1).unwrap();
         in_flight.cancel(&id);
-        assert!(cancellation.0.is_cancelled());
+        assert!(handle.cancelled.is_cancelled());
         assert!(in_flight.register(&id, 1).is_err());
-        assert_eq!(in_flight.finish(&id), Delivery::Discard);
-        assert!(!in_flight.register(&id, 1).unwrap().0.is_cancelled());
+        assert_eq!(in_flight.finish(&id).delivery, Delivery::Discard);
+        assert!(!in_flight.register(&id, 1).unwrap().cancelled.is_cancelled());
     }
 
     #[test]

@@ -6,15 +6,15 @@ use crate::tools::Catalogue;
 
 /// What applies to the tools of all dialects.
 const GENERAL: &str = "\
-Paths are relative to the root; nothing outside it can be changed. An edit is applied exactly where you asked or not at \
-all. A refusal writes nothing and says why and what to send instead; read it before you retry.";
+Nothing outside it can be changed. An edit is applied exactly where you asked or not at all; a refusal writes nothing and \
+says what to send instead.";
 
 const RESTRICTED: &str = "\
 This session is restricted: it can read files, but it cannot change them until the user allows it.";
 
 const APPROVAL: &str = "\
-Pending means that a change waits for the user's approval: nothing is written yet, and only the user can approve it. \
-Continue with other work and tell the user; the same call sent later returns the decision.";
+Pending means that nothing is written yet: the change waits for the user's approval. Tell the user and continue with other \
+work; the same call sent later returns the decision.";
 
 /// The server's instructions for the model; `root` describes the root.
 pub(crate) fn instructions(catalogue: &Catalogue, mode: Mode, root: &str) -> String {

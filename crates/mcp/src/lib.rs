@@ -22,6 +22,7 @@
 mod approval;
 mod call;
 mod call_queue;
+mod call_time;
 mod caller;
 mod change_watcher;
 mod display_text;
@@ -31,6 +32,7 @@ mod http;
 mod in_flight;
 mod instructions;
 mod line_transport;
+mod line_writer;
 mod options;
 mod progress;
 mod prompts;

@@ -16,13 +16,13 @@ use rmcp::model::{
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use crate::in_flight::{Delivery, InFlightRequests};
+use crate::in_flight::{Delivery, Finished, InFlightRequests};
+use crate::line_writer::LineWriter;
 use crate::runtime::STOP_TIMEOUT;
 use crate::server_state::ServerState;
 
@@ -38,10 +38,16 @@ const MAX_PENDING_ERRORS: usize = 256;
 /// How long calls in flight may take to finish when the client has closed its end.
 const CLIENT_CLOSED_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
+/// For how long a client that has closed its end may read nothing before its answers are dropped.
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The same when the server is asked to stop.
+const UNREAD_GRACE: Duration = Duration::from_millis(50);
+
 /// A transport of one JSON-RPC message per line.
 pub struct LineTransport<R, W> {
     reader: BufReader<R>,
-    writer: Arc<Mutex<Option<W>>>,
+    writer: LineWriter<W>,
     line: Vec<u8>,
     /// Whether the rest of an overlong line is being skipped.
     skipping: bool,
@@ -52,8 +58,6 @@ pub struct LineTransport<R, W> {
     /// One permit per error reply that the client has not read.
     error_permits: Arc<Semaphore>,
     in_flight: InFlightRequests,
-    /// Tracks the messages that are being written.
-    writes: TaskTracker,
     input: Input,
     closing: CancellationToken,
     stopping: CancellationToken,
@@ -93,14 +97,13 @@ where
     ) -> Self {
         Self {
             reader: BufReader::with_capacity(BUFFER_SIZE, reader),
-            writer: Arc::new(Mutex::new(Some(writer))),
+            writer: LineWriter::new(writer),
             line: Vec::new(),
             skipping: false,
             session_started: false,
             versions,
             error_permits: Arc::new(Semaphore::new(MAX_PENDING_ERRORS)),
             in_flight: InFlightRequests::default(),
-            writes: TaskTracker::new(),
             input: Input::Open,
             closing: server.closing.clone(),
             stopping: server.stopping.clone(),
@@ -139,8 +142,8 @@ where
 
     /// Sends an error reply in the background: a client that does not read must not hold up reading.
     fn reply_with_error(&self, (error, id): ErrorReply, permit: Option<OwnedSemaphorePermit>) {
-        let written = write(self.writer.clone(), ServerJsonRpcMessage::error(error, id));
-        self.writes.spawn(async move {
+        let written = self.writer.write(ServerJsonRpcMessage::error(error, id));
+        tokio::spawn(async move {
             // A client that is gone needs no reply.
             let _ = written.await;
             drop(permit);
@@ -171,8 +174,8 @@ where
         match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
             Ok(ClientJsonRpcMessage::Request(mut request)) => {
                 let registered = self.in_flight.register(&request.id, line.len());
-                let cancellation = registered.map_err(|error| (error, Some(request.id.clone())))?;
-                request.request.extensions_mut().insert(cancellation);
+                let handle = registered.map_err(|error| (error, Some(request.id.clone())))?;
+                request.request.extensions_mut().insert(handle);
                 if self.starts_session(&request.request) {
                     self.session_started = true;
                 }
@@ -239,18 +242,6 @@ fn malformed_message(line: &[u8], error: &serde_json::Error) -> Option<ErrorRepl
     Some((ErrorData::invalid_request(message, None), id))
 }
 
-async fn write<W: AsyncWrite + Unpin>(
-    writer: Arc<Mutex<Option<W>>>,
-    message: TxJsonRpcMessage<RoleServer>,
-) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&message)?;
-    line.push(b'\n');
-    let mut writer = writer.lock().await;
-    let writer = writer.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-    writer.write_all(&line).await?;
-    writer.flush().await
-}
-
 impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -262,15 +253,15 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let delivery = answered_request(&message).map_or(Delivery::Send, |id| self.in_flight.finish(id));
-        let written = write(self.writer.clone(), message);
-        let writing = self.writes.token();
+        let finished = answered_request(&message).map(|id| self.in_flight.finish(id));
+        let written = self.writer.write(message);
         async move {
-            let result = match delivery {
-                Delivery::Send => written.await,
-                Delivery::Discard => Ok(()),
+            let result = match finished {
+                Some(Finished { delivery: Delivery::Discard, .. }) => Ok(()),
+                _ => written.await,
             };
-            drop(writing);
+            // Now there is room for another answer.
+            drop(finished);
             result
         }
     }
@@ -302,12 +293,13 @@ where
         self.input = Input::Stopped(until);
         // Answers that arrive until then are still written, unless the client does not read.
         let _ = tokio::time::timeout_at(until, self.in_flight.wait_until_idle()).await;
+        self.writer.finish(UNREAD_GRACE).await;
         None
     }
 
     async fn close(&mut self) -> io::Result<()> {
         self.in_flight.cancel_all();
-        self.writer.lock().await.take();
+        self.writer.close().await;
         Ok(())
     }
 }
@@ -317,11 +309,21 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Waits until every request that was read is answered, and the answer written.
+    /// Waits until every request that was read is answered, and the answer written if the client reads it.
     async fn wait_until_answered(&mut self) {
-        self.in_flight.wait_until_idle().await;
-        self.writes.close();
-        self.writes.wait().await;
+        tokio::select! {
+            () = self.in_flight.wait_until_idle() => self.writer.finish(UNREAD_TIMEOUT).await,
+            // Calls wait until there is room for their answers.
+            () = self.writer.stalled(UNREAD_TIMEOUT) => {}
+        }
+    }
+
+    /// Waits until the client has read enough, if it has sent more. The end of its input is noticed all the same. Cancel-safe.
+    async fn wait_for_room(&mut self) {
+        let is_between_lines = self.line.is_empty() && !self.skipping;
+        if is_between_lines && self.reader.fill_buf().await.is_ok_and(|available| !available.is_empty()) {
+            self.writer.wait_for_room().await;
+        }
     }
 
     /// The next message for the server; `None` at the end of the input. Cancel-safe.
@@ -329,6 +331,7 @@ where
         loop {
             // Acquired before reading, so that whatever is read can be replied to. The semaphore is never closed.
             let permit = self.error_permits.clone().acquire_owned().await.ok();
+            self.wait_for_room().await;
             match self.read_line().await {
                 ReadLine::Line => {
                     let message = self.parse_line();

@@ -12,6 +12,7 @@ use slipstitch::core::report::Report;
 use tokio::sync::{Semaphore, watch};
 
 use crate::call_queue::CallQueue;
+use crate::call_time::CallTime;
 use crate::caller::{Caller, ProtocolEra};
 use crate::change_watcher::Timestamp;
 use crate::engine_thread::EngineThread;
@@ -46,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) roots_changed_at: watch::Sender<Option<Timestamp>>,
     /// One permit per open `subscriptions/listen`.
     pub(crate) listeners: Semaphore,
+    /// How long the last call took.
+    pub(crate) last_call_time: CallTime,
     /// Counts this session in [`ServerState`].
     _counted: Arc<()>,
 }
@@ -85,6 +88,7 @@ impl Session {
             has_notifier: AtomicBool::new(false),
             roots_changed_at: watch::Sender::default(),
             listeners: Semaphore::new(MAX_LISTENERS),
+            last_call_time: CallTime::default(),
             _counted: counter,
         }
     }

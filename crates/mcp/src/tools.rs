@@ -142,7 +142,7 @@ impl Catalogue {
     /// The listed tools with their dialects, in order.
     fn listed_tools(&self) -> impl Iterator<Item = (&'static Dialect, &'static Tool)> {
         let tools =
-            self.dialects.iter().flat_map(|dialect| dialect.tools.iter().map(|tool| (*dialect, tool)));
+            self.dialects.iter().flat_map(|dialect| dialect.callable_tools().map(|tool| (*dialect, tool)));
         tools.filter(|(dialect, tool)| self.selection.lists(dialect, tool))
     }
 
@@ -154,9 +154,7 @@ impl Catalogue {
     /// The result of `tools/list` under these settings.
     pub(crate) fn enabled_definitions(&self, settings: &Settings) -> Vec<ToolDefinition> {
         let enabled = |name: &str| {
-            self.dialects
-                .iter()
-                .any(|dialect| dialect.enabled_tools(settings).iter().any(|tool| tool.name == name))
+            self.dialects.iter().any(|dialect| dialect.enabled_tools(settings).any(|tool| tool.name == name))
         };
         self.definitions().iter().filter(|tool| enabled(&tool.name)).cloned().collect()
     }
@@ -277,6 +275,24 @@ mod tests {
             let catalogue = catalogue(&[dialect.name]).unwrap();
             assert_eq!(catalogue.definitions().len(), dialect.default_tools().count(), "{}", dialect.name);
         }
+    }
+
+    #[test]
+    fn tools_of_other_versions_are_listed_by_name() {
+        let catalogue = |tools: &[&str]| {
+            let tools: Vec<String> = tools.iter().map(|name| (*name).to_owned()).collect();
+            Catalogue::with_tools(&["goose".into()], &tools, false).unwrap()
+        };
+        let names = |catalogue: &Catalogue| {
+            catalogue.definitions().iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+        };
+        let older = catalogue(&["text_editor"]);
+        assert_eq!(names(&older), ["text_editor"]);
+        assert!(older.find("edit").is_none());
+        assert_eq!(names(&catalogue(&["default", "text_editor"])), ["edit", "write", "text_editor"]);
+        let all = catalogue(&["all"]);
+        assert_eq!(names(&all), ["edit", "write"]);
+        assert!(all.find("text_editor").is_some());
     }
 
     fn with_tools(tools: &[&str]) -> Result<Catalogue, CatalogueError> {

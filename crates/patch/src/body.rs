@@ -3,7 +3,7 @@
 use super::PatchError;
 use super::idle::DROPPED;
 use super::reading::{readings, split_prefix};
-use super::source::{Notes, is_blank, lines};
+use super::source::{Notes, is_blank, lines, syntax_error};
 use crate::hunk::{Hunk, HunkLine, Role, is_no_op};
 
 /// A parsed hunk and how its lines were written.
@@ -153,7 +153,21 @@ fn drop_hunks(bodies: Vec<Body>, has_change: bool, notes: &mut Notes) -> Result<
     if notes.keeps_idle_hunks() {
         return Ok(bodies);
     }
-    let mut has_kept = has_change || bodies.iter().any(|body| !body.hunk.changes_nothing());
+    let is_bare =
+        |body: &&Body| body.bare.count > 0 && body.hunk.lines.iter().all(|line| line.role == Role::Context);
+    let changes = bodies.iter().any(|body| !body.hunk.changes_nothing());
+    // What it should change may be lost with its prefixes.
+    if !has_change
+        && !changes
+        && let Some(body) = bodies.iter().find(is_bare)
+    {
+        return Err(syntax_error(
+            body.index,
+            "no line of the hunk starts with `+` or `-`",
+            "Start removed lines with `-`, added lines with `+`, and all others with a space.",
+        ));
+    }
+    let mut has_kept = has_change || changes;
     let mut kept = Vec::with_capacity(bodies.len());
     for body in bodies {
         if !body.hunk.changes_nothing() || !std::mem::replace(&mut has_kept, true) {

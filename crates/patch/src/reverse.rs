@@ -124,6 +124,7 @@ fn reverse_hunk(hunk: &Hunk, before: Option<usize>) -> Hunk {
         lines: reverse_lines(&hunk.lines),
         line: before.map(|before| header_start(before, hunk.new_lines().count())),
         scopes: hunk.scopes.clone(),
+        section: hunk.section.clone(),
         at_end: hunk.at_end,
         alternatives: hunk.alternatives.iter().map(reverse_reading).collect(),
     }

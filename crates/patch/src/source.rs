@@ -28,6 +28,7 @@ impl<'a> Source<'a> {
         if complete > 0 && lines[..complete].iter().all(|line| line.ends_with('\r')) {
             lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
         }
+        split_joined_hunks(&mut lines);
         Self::from_lines(lines, terminated)
     }
 
@@ -70,6 +71,25 @@ impl<'a> Source<'a> {
     pub(super) fn trim_blank_end(&self, start: usize, end: usize) -> usize {
         let blank = self.slice(start, end).iter().rev().take_while(|line| is_blank(line)).count();
         end.min(self.len()).max(start) - blank
+    }
+}
+
+/// Splits `@@` from the lines of its hunk if a literal `\n` joins all of them: `@@\n a\n-b\n+c`. The rest is read like any other
+/// hunk whose lines are joined.
+fn split_joined_hunks(lines: &mut Vec<&str>) {
+    let mut at = 0;
+    while at < lines.len() {
+        let next = lines.get(at + 1).map_or("", |line| line.trim());
+        let has_own_lines = !(next.is_empty() || next.starts_with("@@") || next.starts_with("***"));
+        if lines[at].starts_with("@@")
+            && !has_own_lines
+            && let Some((header, hunk)) = lines[at].split_once("\\n")
+            && (hunk.starts_with(['+', '-']) || hunk.contains("\\n+") || hunk.contains("\\n-"))
+        {
+            lines[at] = header;
+            lines.insert(at + 1, hunk);
+        }
+        at += 1;
     }
 }
 

@@ -202,6 +202,7 @@ impl<'a> Parser<'a, '_> {
             self.at = extent.end;
             return Ok(());
         }
+        body.hunk.section = Some(header.section.trim().to_owned()).filter(|section| !section.is_empty());
         self.check_fence(extent.end, &header, &body)?;
         self.recount(index, &header, &mut body)?;
         body.report_repairs(self.notes)?;

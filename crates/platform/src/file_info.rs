@@ -71,6 +71,8 @@ pub enum Readers {
     Owner,
     /// Whom the system lets by default: the umask, or the access list of the folder.
     Default,
+    /// Whom these permission bits let, unless the umask or the access list of the folder does not. A folder is for its owner.
+    Bits(u32),
 }
 
 /// Who else can use a file or a folder.

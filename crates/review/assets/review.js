@@ -1,12 +1,16 @@
-// Keys, live updates and signed forms for the review page. Without this script it can only be read.
+// Keys, live updates and signed forms for the review page. Without this script, it can only be read.
 "use strict";
 
 const select = (query, root = document) => root.querySelector(query);
 const selectAll = (query, root = document) => [...root.querySelectorAll(query)];
 const layoutKey = "slipstitch-unified";
 const secretKey = "slipstitch-secret";
+const projectKey = "slipstitch-project";
 let isDirty = false;
 let current = 0;
+let updates = 0;
+// What had happened when the page was drawn.
+let activity = document.body.dataset.activity;
 
 // The printed address has a token; sending it back opens the page. Reading the address does not use it up.
 const door = select("#door");
@@ -15,6 +19,9 @@ if (door) door.submit();
 // The secret that signs forms. Storage belongs to this port, unlike cookies, which every server on this machine gets.
 const entry = select("#entry");
 if (entry) {
+  // Another project's proposals have the same ids.
+  if (sessionStorage.getItem(projectKey) !== entry.dataset.project) sessionStorage.clear();
+  sessionStorage.setItem(projectKey, entry.dataset.project);
   localStorage.setItem(secretKey, entry.dataset.secret);
   location.replace("/review");
 }
@@ -65,6 +72,9 @@ function showTally() {
   const parts = counts.filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
   if (open > 0) parts.push(`${open} open`);
   tally.textContent = parts.join(" · ");
+  // What is rejected or edited stays so.
+  const label = select("#accept-label");
+  if (label) label.textContent = counts.slice(1).some(([count]) => count) ? "Accept the rest" : "Accept all";
 }
 
 function nextItem(step) {
@@ -90,6 +100,15 @@ function toggleLayout() {
   const unified = document.body.classList.toggle("unified");
   sessionStorage.setItem(layoutKey, unified ? "yes" : "");
   labelLayout();
+}
+
+// The list starts at the top; what is shown may be further down.
+function showCurrentItem() {
+  const list = select("#list");
+  const item = select(".item[aria-current]", list);
+  if (!item) return;
+  const [area, place] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
+  if (place.top < area.top || place.bottom > area.bottom) list.scrollTop += place.top - area.top - (area.height - place.height) / 2;
 }
 
 function labelLayout() {
@@ -139,6 +158,7 @@ document.addEventListener("keydown", (event) => {
   if (act) { event.preventDefault(); act(); }
 });
 
+document.addEventListener("submit", (event) => { if (event.target.matches("#batch")) addChoices(event.target); }, true);
 document.addEventListener("change", (event) => {
   if (event.target.closest("#decision")) { isDirty = true; showTally(); keepChoices(); }
 });
@@ -180,10 +200,22 @@ const nearby = new IntersectionObserver((entries) => {
 function observeMore() { for (const more of selectAll("a.more[data-auto]")) nearby.observe(more); }
 
 // What was chosen so far outlives a look at another proposal or at the whole file, and a decision that could not be carried out.
-function choicesKey() { return `slipstitch-choices ${select("#decision").getAttribute("action")}`; }
+function choicesKey(address = select("#decision").dataset.address) { return `slipstitch-choices ${address}`; }
 function keepChoices() {
   const fields = [...new FormData(select("#decision"))].filter(([name]) => name !== "action" && name !== "secret");
   sessionStorage.setItem(choicesKey(), JSON.stringify(fields));
+}
+
+// Choices for single hunks also count if several proposals are decided at once.
+function addChoices(form) {
+  for (const old of selectAll(".chosen", form)) old.remove();
+  for (const box of selectAll(".pick input:checked")) {
+    for (const [name, value] of JSON.parse(sessionStorage.getItem(choicesKey(`/review/${box.value}`)) || "[]")) {
+      const field = document.createElement("input");
+      Object.assign(field, { type: "hidden", className: "chosen", name: `${box.value}.${name}`, value });
+      form.append(field);
+    }
+  }
 }
 
 function restoreChoices() {
@@ -206,11 +238,23 @@ function fingerprint(content) {
   return copy.innerHTML;
 }
 
+// Why a decision was refused is in the answer to the form only. It stays until something else is opened, instead of a note that says
+// the same.
+function keepProblem(content, problem) {
+  const { about } = select(".note", problem).dataset;
+  for (const note of selectAll(".note", content)) if (note.dataset.about === about) note.remove();
+  (select(".why", content) || select("h1", content)).after(problem);
+}
+
 // Replaces the list, and the content too unless a decision is being made.
 async function update() {
+  const turn = ++updates;
   const answer = await fetch(location.href);
-  if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const text = answer.ok && await answer.text();
+  // A later update has started meanwhile.
+  if (!text || turn !== updates) return;
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  activity = fresh.body.dataset.activity;
   const focused = document.activeElement && document.activeElement.id;
   if (!select("#list form:focus-within")) {
     const picked = selectAll(".pick input:checked").map((box) => box.id);
@@ -224,8 +268,10 @@ async function update() {
   const isNew = fingerprint(content) !== shown;
   if (isNew && (!isDirty || (open && !stays))) {
     const isOvertaken = isDirty && open && !stays;
+    const problem = select("#problem");
     shown = fingerprint(content);
     select("#content").replaceChildren(...content.childNodes);
+    if (problem) keepProblem(select("#content"), problem);
     if (isOvertaken) tell("Decided elsewhere meanwhile.", " What you had chosen was not sent.");
     document.title = fresh.title;
     isDirty = false;
@@ -251,7 +297,7 @@ function tell(title, text) {
 
 function listen() {
   const events = new EventSource("/events");
-  events.addEventListener("changed", update);
+  events.addEventListener("changed", (event) => { if (event.data !== activity) update(); });
   events.onopen = () => { select("#connection").hidden = true; };
   events.onerror = () => {
     const note = select("#connection");
@@ -264,12 +310,13 @@ function listen() {
 // The list of what waits starts with the oldest. Once that is shown, an update must not put another one in its place.
 function nameProposal() {
   const decision = select("#decision");
-  if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.getAttribute("action") + location.search);
+  if (location.pathname === "/review" && decision) history.replaceState(null, "", decision.dataset.address + location.search);
 }
 
 nameProposal();
 let shown = fingerprint(select("#content"));
 restoreChoices();
+showCurrentItem();
 if (sessionStorage.getItem(layoutKey)) document.body.classList.add("unified");
 addEventListener("resize", labelLayout);
 labelLayout();

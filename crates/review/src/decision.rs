@@ -15,21 +15,24 @@ pub(crate) enum Decision {
 }
 
 /// Reads the fields of a form. `action` is `send`, `accept` or `reject`; `hunk-N` has the decision on a hunk, `reason-N` and
-/// `text-N` what belongs to it.
+/// `text-N` what belongs to it. `accept` accepts the hunks that have no decision: what was rejected or edited stays so.
 pub(crate) fn read(fields: &[(String, String)], found: &StoredProposal) -> Result<Decision, String> {
     let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let reason = |name: &str| field(name).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    match field("action") {
+    let accepts_rest = match field("action") {
         Some("reject") => return Ok(Decision::Reject(reason("reason"))),
-        Some("accept") => return Ok(Decision::Apply(Verdict::accept_all())),
-        Some("send") => {}
+        Some("accept") => true,
+        Some("send") => false,
         _ => return Err("The form does not say what to do. Use one of its buttons.".into()),
-    }
+    };
     let mut hunks = BTreeMap::new();
     for hunk in found.proposal.hunks() {
         let number = hunk.number;
+        let was_rejected = found.rejected_hunks.iter().any(|rejected| rejected.hunk == number);
         let verdict = match field(&format!("hunk-{number}")) {
             Some("accept") => HunkVerdict::Accept,
+            // Who rejected it before stays on record.
+            Some("reject") if was_rejected && reason(&format!("reason-{number}")).is_none() => continue,
             Some("reject") => HunkVerdict::Reject {
                 reason: reason(&format!("reason-{number}")).or_else(|| reason("reason")),
             },
@@ -42,7 +45,7 @@ pub(crate) fn read(fields: &[(String, String)], found: &StoredProposal) -> Resul
                     ));
                 }
             },
-            _ if found.rejected_hunks.iter().any(|rejected| rejected.hunk == number) => continue,
+            _ if accepts_rest || was_rejected => continue,
             _ => {
                 return Err(format!(
                     "Hunk {number} is not decided yet. Accept, reject or edit it, or use “Accept all” or “Reject all”."

@@ -293,6 +293,18 @@ fn hunk_start(line: &str) -> Option<(usize, usize)> {
     Some((start(old)?, start(new)?))
 }
 
+/// The hunks of a diff, each with the path of its file.
+pub(crate) fn views_of_files<'a>(
+    paths: impl Iterator<Item = &'a str>,
+    diff: &str,
+) -> Vec<(String, HunkView)> {
+    let views = |(path, text): (&str, &str)| {
+        let hunks = split_hunks(text).into_iter();
+        hunks.map(|hunk| (path.to_owned(), HunkView::parse(hunk, path))).collect::<Vec<_>>()
+    };
+    paths.zip(split_files(diff)).flat_map(views).collect()
+}
+
 /// The files of a diff.
 pub(crate) fn split_files(diff: &str) -> Vec<&str> {
     split_before(diff, "diff --git ")

@@ -11,6 +11,9 @@ use slipstitch::core::ports::journal::{Proposal, ProposalHunk};
 
 use crate::diff_view::HunkView;
 
+/// Said about a hunk that can only be accepted or rejected.
+pub(crate) const NOT_EDITABLE: &str = "this hunk has no lines to edit: accept or reject it";
+
 /// Lets the user edit what a hunk writes, in `$VISUAL` or `$EDITOR`. Returns the new text, or `None` if it was left as it is. The
 /// error is a message for the user.
 pub fn edit_hunk(
@@ -18,10 +21,10 @@ pub fn edit_hunk(
     proposal: &Proposal,
     hunk: &ProposalHunk,
 ) -> Result<Option<String>, String> {
-    let view = HunkView::parse(proposal.hunk_diff(hunk), hunk.path.as_str());
-    if view.added + view.removed == 0 {
-        return Err("this hunk has no lines to edit".into());
+    if !proposal.can_edit_hunk(hunk) {
+        return Err(NOT_EDITABLE.into());
     }
+    let view = HunkView::parse(proposal.hunk_diff(hunk), hunk.path.as_str());
     edit_text(workspace, hunk, &view.editable)
 }
 

@@ -12,13 +12,15 @@
 //! | `whole_file.rs` | all lines of a file, and the items around its hunks |
 //! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
+//! | `selection.rs`, `times.rs` | what is listed, in the terms of the command line |
 //! | `statistics.rs` | how tool calls ended, in numbers |
 //! | `page/` | the pages themselves |
 //! | `terminal/` | the view in the terminal |
 //!
 //! [`mark_hunk`] is also what the terminal shows diffs with.
 //!
-//! The page works without scripts: every decision is a form. The script in `assets/` adds keys and live updates.
+//! The server draws every page, and every decision is a form. The script in `assets/` adds keys, live updates and the secret that a
+//! form needs (`token.rs`); without it, the page can only be read.
 
 mod access;
 mod app;
@@ -33,10 +35,12 @@ mod notice;
 mod page;
 mod revert;
 mod routes;
+mod selection;
 mod server;
 mod statistics;
 mod summary;
 pub mod terminal;
+pub mod times;
 mod token;
 mod whole_file;
 

@@ -1,6 +1,8 @@
 //! Which lines of a hunk replace each other, and the words that differ between them.
 
-use similar::{ChangeTag, TextDiff};
+use std::ops::Range;
+
+use slipstitch::core::text::diff_slices;
 
 use crate::highlight::Highlighter;
 use crate::line_part::Part;
@@ -105,39 +107,27 @@ fn mark_words(old: &[Part], new: &[Part]) -> Option<(Vec<Part>, Vec<Part>)> {
         return Some((split_parts(old, &[changed(&before)]), split_parts(new, &[changed(&after)])));
     }
     let (old_tokens, new_tokens) = (tokens(&before), tokens(&after));
-    let diff = TextDiff::from_slices(&old_tokens, &new_tokens);
+    let (old_ends, new_ends) = (token_ends(&old_tokens), token_ends(&new_tokens));
+    let bytes = |ends: &[usize], tokens: Range<usize>| ends[tokens.start]..ends[tokens.end];
     let (mut removed, mut added) = (Vec::new(), Vec::new());
-    let (mut at_old, mut at_new) = (0, 0);
-    for change in diff.iter_all_changes() {
-        let length = change.value().len();
-        match change.tag() {
-            ChangeTag::Delete => {
-                extend_ranges(&mut removed, at_old..at_old + length);
-                at_old += length;
-            }
-            ChangeTag::Insert => {
-                extend_ranges(&mut added, at_new..at_new + length);
-                at_new += length;
-            }
-            ChangeTag::Equal => {
-                at_old += length;
-                at_new += length;
-            }
-        }
+    for (from, to) in diff_slices(&old_tokens, &new_tokens) {
+        removed.extend((!from.is_empty()).then(|| bytes(&old_ends, from)));
+        added.extend((!to.is_empty()).then(|| bytes(&new_ends, to)));
     }
     Some((split_parts(old, &removed), split_parts(new, &added)))
 }
 
-/// Adds a range, or extends the last one if the new one starts where it ends.
-fn extend_ranges(ranges: &mut Vec<std::ops::Range<usize>>, next: std::ops::Range<usize>) {
-    match ranges.last_mut() {
-        Some(last) if last.end == next.start => last.end = next.end,
-        _ => ranges.push(next),
-    }
+/// Where each token ends, after a zero: token `n` is `ends[n]..ends[n + 1]`.
+fn token_ends(tokens: &[&str]) -> Vec<usize> {
+    let ends = tokens.iter().scan(0, |at, token| {
+        *at += token.len();
+        Some(*at)
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 /// Splits parts at the ends of the ranges, and marks those inside.
-fn split_parts(parts: &[Part], changed: &[std::ops::Range<usize>]) -> Vec<Part> {
+fn split_parts(parts: &[Part], changed: &[Range<usize>]) -> Vec<Part> {
     let mut split = Vec::new();
     let mut at = 0;
     for part in parts {
@@ -212,25 +202,16 @@ fn similarity(old: &str, new: &str) -> f32 {
         let (start, end) = common_ends(old, new);
         return 2.0 * (start + end) as f32 / (old.len() + new.len()) as f32;
     }
-    let words = |text: &str| -> Vec<String> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let split = text.split_inclusive(|c: char| !is_word(c)).flat_map(|piece| {
-            let end = piece
-                .char_indices()
-                .next_back()
-                .filter(|(_, c)| !is_word(*c))
-                .map_or(piece.len(), |(at, _)| at);
-            [piece[..end].to_owned(), piece[end..].to_owned()]
-        });
-        split.filter(|word| !word.trim().is_empty()).collect()
-    };
     let (old, new) = (words(old), words(new));
     if old.is_empty() && new.is_empty() {
         return 1.0;
     }
-    TextDiff::from_slices(
-        &old.iter().map(String::as_str).collect::<Vec<_>>(),
-        &new.iter().map(String::as_str).collect::<Vec<_>>(),
-    )
-    .ratio()
+    let changed: usize = diff_slices(&old, &new).iter().map(|(from, to)| from.len() + to.len()).sum();
+    let all = old.len() + new.len();
+    (all - changed) as f32 / all as f32
+}
+
+/// The words of a text, and every other character that is not a blank.
+fn words(text: &str) -> Vec<&str> {
+    tokens(text).into_iter().filter(|token| !token.trim().is_empty()).collect()
 }

@@ -10,14 +10,24 @@ mod whole_file;
 
 use maud::{Markup, html};
 use slipstitch::core::ports::journal::Origin;
+use slipstitch::core::report::{ConflictReport, Report};
 
-pub(crate) use filters::Filters;
 pub(crate) use history::history_page;
-pub(crate) use queue::{Deciding, hunk_part, queue_page};
+pub(crate) use queue::{hunk_part, queue_page};
 pub(crate) use statistics::statistics_page;
 pub(crate) use whole_file::{file_page, file_part};
 
-use layout::Tab;
+use crate::selection::Selection;
+use layout::Frame;
+
+/// What a page knows about the person who decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Deciding<'a> {
+    /// Why a decision, an undo or a redo could not be carried out.
+    pub(crate) problem: Option<&'a Report>,
+    /// Whether the passphrase must be entered first.
+    pub(crate) is_locked: bool,
+}
 
 /// The page that the printed address leads to. The script sends the form at once.
 pub(crate) fn door_page(token: &str) -> Markup {
@@ -28,29 +38,47 @@ pub(crate) fn door_page(token: &str) -> Markup {
             button.main { "Open the review" }
         }
     };
-    layout::page("Review", Tab::None, 0, &Filters::default(), html! {}, content)
+    layout::page("Review", Frame::of_message(&Selection::default()), html! {}, content)
 }
 
 /// The page that a token leads to. The script keeps the secret and goes on to the queue.
-pub(crate) fn entry_page(secret: &str) -> Markup {
+pub(crate) fn entry_page(secret: &str, project: &str) -> Markup {
     let content = html! {
         h1 { "Review" }
-        p.why #entry data-secret=(secret) { a href="/review" { "Go to the review" } }
+        p.why #entry data-secret=(secret) data-project=(project) { a href="/review" { "Go to the review" } }
         noscript { p.why { "Deciding needs JavaScript. Without it, this page can only be read." } }
     };
-    layout::page("Review", Tab::None, 0, &Filters::default(), html! {}, content)
+    layout::page("Review", Frame::of_message(&Selection::default()), html! {}, content)
 }
 
 /// A page with only a message.
 pub(crate) fn message_page(title: &str, message: &str) -> Markup {
-    layout::page(
-        title,
-        Tab::None,
-        0,
-        &Filters::default(),
-        html! {},
-        html! { h1 { (title) } p.why { (message) } },
-    )
+    let content = html! { h1 { (title) } p.why { (message) } };
+    layout::page(title, Frame::of_message(&Selection::default()), html! {}, content)
+}
+
+/// Why something is not written, with the places that prevent it.
+fn problem_note(report: &Report, title: &str, has_hint: bool) -> Markup {
+    html! {
+        // The script keeps the note of a refused decision in view, unless another one says the same.
+        div.note.bad role="alert" data-about=(visible(&report.message)) {
+            b { (title) } (visible(&report.message))
+            @for line in report.conflicts.iter().flat_map(ConflictReport::lines) { pre { (visible(&line)) } }
+            @if let Some(hint) = report.hint.as_ref().filter(|_| has_hint) { p { (visible(hint)) } }
+        }
+    }
+}
+
+/// Asks for the passphrase; `next` is the proposal or the change to show then.
+fn unlock_form(next: &dyn std::fmt::Display) -> Markup {
+    html! {
+        form.unlock method="post" action="/unlock" {
+            input type="hidden" name="next" value=(next);
+            label for="passphrase" { "Deciding needs the review passphrase" }
+            input #passphrase type="password" name="passphrase" autocomplete="current-password" required;
+            button.main { "Unlock" }
+        }
+    }
 }
 
 /// Who made something: the agent if it is known, and the session.

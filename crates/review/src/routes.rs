@@ -14,8 +14,9 @@ use crate::access::NOT_OPENED;
 use crate::app::App;
 use crate::decision::{self, Decision};
 use crate::notice::PageState;
-use crate::page::{self, Deciding, Filters};
+use crate::page::{self, Deciding};
 use crate::revert::run_undo;
+use crate::selection::Selection;
 use crate::statistics::CallsShown;
 use crate::token::Session;
 
@@ -44,7 +45,7 @@ pub(crate) async fn enter(State(app): State<App>, Form(entry): Form<Entry>) -> R
     let Ok(Some(session)) = app.access.enter(&entry.token) else { return no_access() };
     app.notice.send(&app.url(), PageState::Opened);
     let headers = [(header::SET_COOKIE, app.access.cookie_header(&session))];
-    (headers, page::entry_page(session.form.text())).into_response()
+    (headers, page::entry_page(session.form.text(), app.workspace.root())).into_response()
 }
 
 pub(crate) async fn style() -> Response {
@@ -64,10 +65,10 @@ pub(crate) async fn script() -> Response {
 pub(crate) async fn queue(
     State(app): State<App>,
     Extension(session): Extension<Session>,
-    Query(filters): Query<Filters>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
     let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
-    let page = app.read(move |workspace| page::queue_page(workspace, None, &filters, deciding)).await?;
+    let page = app.read(move |workspace| page::queue_page(workspace, None, &selection, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -75,11 +76,11 @@ pub(crate) async fn proposal(
     State(app): State<App>,
     Extension(session): Extension<Session>,
     Path(id): Path<String>,
-    Query(filters): Query<Filters>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
     let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
-    let page = app.read(move |workspace| page::queue_page(workspace, Some(id), &filters, deciding)).await?;
+    let page = app.read(move |workspace| page::queue_page(workspace, Some(id), &selection, deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -97,10 +98,10 @@ pub(crate) async fn hunk(
 pub(crate) async fn file(
     State(app): State<App>,
     Path((id, hunk)): Path<(String, usize)>,
-    Query(filters): Query<Filters>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
-    let page = app.read(move |workspace| page::file_page(workspace, id, hunk, &filters)).await?;
+    let page = app.read(move |workspace| page::file_page(workspace, id, hunk, &selection)).await?;
     page.map(IntoResponse::into_response).ok_or_else(|| not_found("This file cannot be shown as a whole."))
 }
 
@@ -118,6 +119,7 @@ pub(crate) async fn decide(
     State(app): State<App>,
     Extension(session): Extension<Session>,
     Path(id): Path<String>,
+    Query(selection): Query<Selection>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
     let Some(id) = ProposalId::parse(&id) else { return Err(not_found("There is no such proposal.")) };
@@ -128,8 +130,8 @@ pub(crate) async fn decide(
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {
-        Ok(()) => Ok(Redirect::to(&format!("/review/{id}")).into_response()),
-        Err(problem) => show_problem(&app, &session, Some(id), problem).await,
+        Ok(()) => Ok(Redirect::to(&format!("/review/{id}{}", selection.query())).into_response()),
+        Err(problem) => show_problem(&app, &session, Shown::Proposal(Some(id)), selection, problem).await,
     }
 }
 
@@ -154,7 +156,7 @@ fn decide_proposal(
     }
 }
 
-/// The passphrase, and the proposal that was shown.
+/// The passphrase, and the proposal or change that was shown.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Unlock {
     passphrase: String,
@@ -166,15 +168,40 @@ pub(crate) async fn unlock(
     Extension(session): Extension<Session>,
     Form(form): Form<Unlock>,
 ) -> Result<Response, Response> {
-    let id = ProposalId::parse(&form.next);
+    let shown = match ChangeId::parse(&form.next) {
+        Some(id) if form.next.starts_with('c') => Shown::Change(id),
+        _ => Shown::Proposal(ProposalId::parse(&form.next)),
+    };
     let (unlocking, unlocked) = (app.clone(), session.clone());
     let unlocked = app.read(move |_| unlocking.unlock(&unlocked, &form.passphrase)).await?;
     match unlocked {
-        Ok(()) => {
-            let next = id.map_or(String::new(), |id| format!("/{id}"));
-            Ok(Redirect::to(&format!("/review{next}")).into_response())
+        Ok(()) => Ok(Redirect::to(&shown.address()).into_response()),
+        Err(error) => {
+            let problem = refused("wrong_passphrase", error.to_string());
+            show_problem(&app, &session, shown, Selection::default(), problem).await
         }
-        Err(error) => show_problem(&app, &session, id, refused("wrong_passphrase", error.to_string())).await,
+    }
+}
+
+/// The answer to a wrong passphrase has the address of the form; reloading it leads back.
+pub(crate) async fn leave_unlock() -> Redirect {
+    Redirect::to("/review")
+}
+
+/// What a page shows next to its list.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Proposal(Option<ProposalId>),
+    Change(ChangeId),
+}
+
+impl Shown {
+    fn address(self) -> String {
+        match self {
+            Self::Proposal(Some(id)) => format!("/review/{id}"),
+            Self::Proposal(None) => "/review".into(),
+            Self::Change(id) => format!("/history/{id}"),
+        }
     }
 }
 
@@ -182,17 +209,21 @@ fn refused(code: &'static str, message: String) -> Box<Report> {
     Box::new(Report::custom(Status::Refused, code, message))
 }
 
-/// A proposal, and why nothing was decided about it.
+/// A proposal or a change, and why nothing was decided about it.
 async fn show_problem(
     app: &App,
     session: &Session,
-    id: Option<ProposalId>,
+    shown: Shown,
+    selection: Selection,
     problem: Box<Report>,
 ) -> Result<Response, Response> {
     let is_locked = app.is_locked(session);
     let show = move |workspace: &Workspace| {
         let deciding = Deciding { problem: Some(&problem), is_locked };
-        page::queue_page(workspace, id, &Filters::default(), deciding)
+        match shown {
+            Shown::Proposal(id) => page::queue_page(workspace, id, &selection, deciding),
+            Shown::Change(id) => page::history_page(workspace, &selection, Some(id), deciding),
+        }
     };
     let status = if is_locked { StatusCode::FORBIDDEN } else { StatusCode::CONFLICT };
     Ok((status, app.read(show).await?).into_response())
@@ -200,19 +231,24 @@ async fn show_problem(
 
 pub(crate) async fn history(
     State(app): State<App>,
-    Query(filters): Query<Filters>,
+    Extension(session): Extension<Session>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
-    let page = app.read(move |workspace| page::history_page(workspace, &filters, None, None)).await?;
+    let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
+    let page = app.read(move |workspace| page::history_page(workspace, &selection, None, deciding)).await?;
     Ok(page.into_response())
 }
 
 pub(crate) async fn change(
     State(app): State<App>,
+    Extension(session): Extension<Session>,
     Path(id): Path<String>,
-    Query(filters): Query<Filters>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
     let Some(id) = ChangeId::parse(&id) else { return Err(not_found("There is no such change.")) };
-    let page = app.read(move |workspace| page::history_page(workspace, &filters, Some(id), None)).await?;
+    let deciding = Deciding { is_locked: app.is_locked(&session), problem: None };
+    let page =
+        app.read(move |workspace| page::history_page(workspace, &selection, Some(id), deciding)).await?;
     Ok(page.into_response())
 }
 
@@ -226,6 +262,7 @@ pub(crate) async fn revert(
     State(app): State<App>,
     Extension(session): Extension<Session>,
     Path(id): Path<String>,
+    Query(selection): Query<Selection>,
     Form(form): Form<Revert>,
 ) -> Result<Response, Response> {
     let Some(id) = ChangeId::parse(&id) else { return Err(not_found("There is no such change.")) };
@@ -244,12 +281,9 @@ pub(crate) async fn revert(
     };
     if report.is_success() {
         let target = report.change.unwrap_or(id);
-        return Ok(Redirect::to(&format!("/history/{target}")).into_response());
+        return Ok(Redirect::to(&format!("/history/{target}{}", selection.query())).into_response());
     }
-    let show = move |workspace: &Workspace| {
-        page::history_page(workspace, &Filters::default(), Some(id), Some(&report))
-    };
-    Ok((StatusCode::CONFLICT, app.read(show).await?).into_response())
+    show_problem(&app, &session, Shown::Change(id), selection, Box::new(report)).await
 }
 
 pub(crate) async fn statistics(
@@ -259,10 +293,11 @@ pub(crate) async fn statistics(
     Ok(app.read(move |workspace| page::statistics_page(workspace, &shown)).await?.into_response())
 }
 
-/// Accepts or rejects several proposals, each completely or not at all.
+/// Accepts or rejects several proposals.
 pub(crate) async fn decide_several(
     State(app): State<App>,
     Extension(session): Extension<Session>,
+    Query(selection): Query<Selection>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Response> {
     let decided = match app.reviewer(&session) {
@@ -270,8 +305,8 @@ pub(crate) async fn decide_several(
         Err(error) => Err(refused("needs_passphrase", error.to_string())),
     };
     match decided {
-        Ok(()) => Ok(Redirect::to("/review").into_response()),
-        Err(problem) => show_problem(&app, &session, None, problem).await,
+        Ok(()) => Ok(Redirect::to(&format!("/review{}", selection.query())).into_response()),
+        Err(problem) => show_problem(&app, &session, Shown::Proposal(None), selection, problem).await,
     }
 }
 
@@ -280,22 +315,18 @@ fn decide_selected(
     reviewer: &Reviewer,
     fields: &[(String, String)],
 ) -> Result<(), Box<Report>> {
-    let value =
-        |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-    let accepts = match value("action") {
-        Some("accept") => true,
-        Some("reject") => false,
-        _ => return Err(Box::new(Report::new(Invalid::BadRequest, "The form does not say what to do."))),
-    };
     let named = fields.iter().filter(|(name, _)| name == "id");
     let ids: Vec<ProposalId> = named.filter_map(|(_, value)| ProposalId::parse(value)).collect();
     let mut problems = Vec::new();
     for &id in &ids {
-        let report = match accepts {
-            true => workspace.accept(id, reviewer),
-            false => workspace.reject(id, reviewer, None),
+        // What was chosen for single hunks of a proposal has its id in front.
+        let prefix = format!("{id}.");
+        let own = |(name, value): &(String, String)| {
+            let name = if name == "action" { Some("action") } else { name.strip_prefix(&prefix) };
+            name.map(|name| (name.to_owned(), value.clone()))
         };
-        if !report.is_success() {
+        let own: Vec<(String, String)> = fields.iter().filter_map(own).collect();
+        if let Err(report) = decide_proposal(workspace, id, reviewer, &own) {
             problems.push(format!("{id}: {}", report.message));
         }
     }

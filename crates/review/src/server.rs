@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::get;
 use slipstitch::Workspace;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
@@ -138,7 +138,7 @@ fn router(app: App) -> Router {
         .route("/history", get(routes::history))
         .route("/history/{id}", get(routes::change).post(routes::revert))
         .route("/statistics", get(routes::statistics))
-        .route("/unlock", post(routes::unlock))
+        .route("/unlock", get(routes::leave_unlock).post(routes::unlock))
         .route("/events", get(crate::events::stream))
         .route("/assets/review.css", get(routes::style))
         .route("/assets/icon.svg", get(routes::icon))

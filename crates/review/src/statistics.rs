@@ -24,6 +24,7 @@ pub(crate) struct CallsShown {
     agent: String,
     /// For callers that gave no name.
     session: String,
+    model: String,
     dialect: String,
     /// A day, such as `2026-01-31`.
     day: String,
@@ -32,8 +33,8 @@ pub(crate) struct CallsShown {
 impl CallsShown {
     /// Whether everything is shown.
     pub(crate) fn is_all(&self) -> bool {
-        let Self { cause, difference, agent, session, dialect, day } = self;
-        [cause, difference, agent, session, dialect, day].iter().all(|text| text.is_empty())
+        let Self { cause, difference, agent, session, model, dialect, day } = self;
+        [cause, difference, agent, session, model, dialect, day].iter().all(|text| text.is_empty())
     }
 
     /// What is shown, in words.
@@ -44,6 +45,7 @@ impl CallsShown {
             quoted("recovered from", &self.difference),
             quoted("by", &self.agent),
             quoted("of session", &self.session),
+            quoted("with the model", &self.model),
             quoted("in the dialect", &self.dialect),
             quoted("on", &self.day),
         ];
@@ -64,6 +66,7 @@ impl CallsShown {
         CallFilter {
             agent: set(&self.agent),
             session: set(&self.session),
+            model: set(&self.model),
             dialect: set(&self.dialect),
             ..CallFilter::default()
         }
@@ -92,18 +95,22 @@ fn day_times(day: &str) -> Option<(i64, i64)> {
     Some((start.timestamp().as_millisecond(), end.timestamp().as_millisecond()))
 }
 
-/// A program or, if it gave no name, a session, in one dialect.
+/// A program or, if it gave no name, a session, with one model and in one dialect.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CallerName {
     pub(crate) agent: Option<String>,
     /// Empty if the agent is known.
     pub(crate) session: String,
+    /// Unknown unless the client says which it is.
+    pub(crate) model: Option<String>,
     pub(crate) dialect: String,
 }
 
 impl std::fmt::Display for CallerName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, {}", self.agent.as_ref().unwrap_or(&self.session), self.dialect)
+        write!(f, "{}, ", self.agent.as_ref().unwrap_or(&self.session))?;
+        self.model.iter().try_for_each(|model| write!(f, "{model}, "))?;
+        f.write_str(&self.dialect)
     }
 }
 
@@ -139,7 +146,7 @@ impl Statistics {
                 _ => shown.count(&group.tally).iter().sum(),
             };
             let session = if group.agent.is_none() { group.session } else { String::new() };
-            let name = CallerName { agent: group.agent, session, dialect: group.dialect };
+            let name = CallerName { agent: group.agent, session, model: group.model, dialect: group.dialect };
             *callers.entry(name).or_default() += count;
         }
         let mut callers: Vec<(CallerName, u64)> =

@@ -80,7 +80,7 @@ fn show(terminal: &mut DefaultTerminal, model: &mut Model<'_>, colors: Colors) -
                 ratatui::try_restore()?;
                 let edited = decide::edit_current(model);
                 *terminal = ratatui::try_init()?;
-                model.message = edited.err();
+                model.message = edited.unwrap_or_else(Some);
             }
         }
     }

@@ -252,10 +252,39 @@ fn a_passphrase_counts_in_the_browser_where_it_was_entered_and_for_undo_too() {
     assert_eq!(page.submit(&other, "/review/p1", "action=accept"), "403", "still locked");
     assert!(page.is_unchanged());
     assert_eq!(page.submit(&person, "/review/p1", "action=accept"), "303");
-    assert_eq!(page.submit(&other, "/history/c1", "action=undo"), "409");
+    assert_eq!(page.submit(&other, "/history/c1", "action=undo"), "403");
     assert!(!page.is_unchanged());
+    // With nothing left to decide, the history is the only place to enter it.
+    let headers = [("Host", page.address.as_str()), ("Cookie", other.cookie.as_str())];
+    let history = page.send("GET /history/c1", &headers, "");
+    assert!(history.contains("id=\"passphrase\"") && !history.contains("id=\"revert\""), "{history}");
     assert_eq!(page.submit(&person, "/history/c1", "action=undo"), "303");
     assert!(page.is_unchanged());
+    assert_eq!(page.submit(&other, "/unlock", "passphrase=correct+horse&next=c1"), "303");
+    assert_eq!(page.submit(&other, "/history/c1", "action=redo"), "303");
+}
+
+#[test]
+fn accept_all_leaves_out_what_was_rejected() {
+    let page = Page::start();
+    let browser = page.enter();
+    let fields = "action=accept&hunk-1=reject&reason-1=not+this";
+    assert_eq!(page.submit(&browser, "/review/p1", fields), "303");
+    assert!(page.is_unchanged());
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
+    let decided = page.send("GET /review/p1", &headers, "");
+    assert!(decided.contains("p1 was rejected by review page: not this"), "{decided}");
+}
+
+#[test]
+fn a_form_for_several_has_the_choices_of_each() {
+    let page = Page::start();
+    let browser = page.enter();
+    let fields = "action=accept&id=p1&p1.hunk-1=edit&p1.text-1=edited+by+hand";
+    assert_eq!(page.submit(&browser, "/review", fields), "303");
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
+    let decided = page.send("GET /review/p1", &headers, "");
+    assert!(decided.contains("with hunk 1 edited") && decided.contains("+edited by hand"), "{decided}");
 }
 
 #[test]

@@ -312,14 +312,22 @@ impl Workspace for DiskWorkspace {
     }
 
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        Ok(Box::new(stage::stage(self, changes, StaleMarks::Report)?))
+        self.stage_unless_cancelled(changes, &CancelToken::default())
+    }
+
+    fn stage_unless_cancelled<'a>(
+        &'a self,
+        changes: &[FileChange],
+        cancel: &CancelToken,
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        Ok(Box::new(stage::stage(self, changes, StaleMarks::Report, cancel)?))
     }
 
     fn stage_after_recovery<'a>(
         &'a self,
         changes: &[FileChange],
     ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
-        Ok(Box::new(stage::stage(self, changes, StaleMarks::Ignore)?))
+        Ok(Box::new(stage::stage(self, changes, StaleMarks::Ignore, &CancelToken::default())?))
     }
 
     fn reopen<'a>(&'a self, intent: &str) -> Result<Option<Box<dyn InterruptedChange + 'a>>, WorkspaceError> {

@@ -54,7 +54,7 @@ use crate::hard_links::HardLinkFinder;
 use crate::os_path::{path_to_text, text_to_path};
 use crate::private_files::{self, Expected};
 use crate::stats::CallRecord;
-use aids::Aids;
+use aids::{Aids, QueuedText};
 pub use check::JournalCheck;
 use checksum::Table;
 pub use forget::{ForgetError, ForgetSelection, Forgotten};
@@ -434,11 +434,32 @@ impl Journal for SqliteJournal {
     }
 
     fn last_text(&self, path: &FilePath, but: ContentHash) -> Result<Option<Vec<u8>>, JournalError> {
-        if self.is_queued_last_text(path, but) {
-            return Ok(None);
+        match self.queued_last_text(path, but) {
+            QueuedText::Same => return Ok(None),
+            QueuedText::Other => self.write_aids(),
+            QueuedText::None => {}
         }
-        self.write_aids();
         self.query("read a file's last text", |connection| last_text::load(connection, &self.root, path, but))
+    }
+
+    fn last_texts(&self, paths: &[(&FilePath, ContentHash)]) -> Result<Vec<Option<Vec<u8>>>, JournalError> {
+        if let [(path, but)] = paths {
+            return Ok(vec![self.last_text(path, *but)?]);
+        }
+        let queued: Vec<QueuedText> =
+            paths.iter().map(|(path, but)| self.queued_last_text(path, *but)).collect();
+        if queued.contains(&QueuedText::Other) {
+            self.write_aids();
+        }
+        let load = |connection: &Connection| {
+            let load = |((path, but), queued): (&(&FilePath, ContentHash), &QueuedText)| match queued {
+                QueuedText::Same => Ok(None),
+                _ => last_text::load(connection, &self.root, path, *but),
+            };
+            paths.iter().zip(&queued).map(load).collect()
+        };
+        // In a transaction, because each query for itself would lock the journal.
+        self.transact("read files' last texts", TransactionBehavior::Deferred, load)
     }
 
     fn note_shown(

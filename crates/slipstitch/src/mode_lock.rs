@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -21,13 +22,30 @@ const MAX_PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct ModeLock {
     file: PathBuf,
+    /// The open file of the last call: the next one need not open it again.
+    idle: Arc<Mutex<Option<File>>>,
     /// Cancelled when the process is to end.
     pub(crate) interrupt: Option<CancelToken>,
 }
 
 /// A held lock; dropping it releases the lock.
 #[derive(Debug)]
-pub(crate) struct ModeGuard(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
+pub(crate) struct ModeGuard {
+    idle: Arc<Mutex<Option<File>>>,
+    /// Only dropping takes it.
+    file: Option<File>,
+}
+
+impl Drop for ModeGuard {
+    fn drop(&mut self) {
+        // A file that cannot be unlocked is closed, which unlocks it too.
+        if let Some(file) = self.file.take()
+            && file.unlock().is_ok()
+        {
+            *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        }
+    }
+}
 
 impl ModeLock {
     pub(crate) fn new(locks: &Path, root: &str, session: &str, interrupt: Option<CancelToken>) -> Self {
@@ -35,7 +53,8 @@ impl ModeLock {
         for part in [root, "\0", session] {
             name.update(part.as_bytes());
         }
-        Self { file: locks.join(format!("mode-{}", name.finalize().to_hex())), interrupt }
+        let file = locks.join(format!("mode-{}", name.finalize().to_hex()));
+        Self { file, idle: Arc::default(), interrupt }
     }
 
     /// Locks for a call, unless that is cancelled meanwhile; several calls can hold the lock at once.
@@ -55,15 +74,19 @@ impl ModeLock {
         cancel: Option<&CancelToken>,
     ) -> io::Result<ModeGuard> {
         let mut pause = INITIAL_PAUSE;
-        let mut file = self.open()?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut file = idle.map_or_else(|| self.open(), Ok)?;
         loop {
             match try_lock(&file) {
-                Ok(()) if info::of(&file)?.links > 0 => return Ok(ModeGuard(file)),
-                // A sweep removed the file between opening and locking.
+                Ok(()) if info::of(&file)?.links > 0 => {
+                    return Ok(ModeGuard { idle: Arc::clone(&self.idle), file: Some(file) });
+                }
+                // A sweep removed the file before it was locked.
                 Ok(()) => file = self.open()?,
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) => {
-                    if self.interrupt.iter().chain(cancel).any(CancelToken::is_cancelled) {
+                    let is_interrupted = self.interrupt.as_ref().is_some_and(CancelToken::is_cancelled);
+                    if is_interrupted || cancel.is_some_and(|call| !call.may_take_long()) {
                         let reason = "a mode change or a call of the same session was still running in another process";
                         return Err(io::Error::other(reason));
                     }

@@ -81,7 +81,10 @@ impl ProtectedPlaces for DiskPlaces {
             FilePath::from_record(&path_to_text(path)).ok()
         };
         let find = |one: &TouchedPath<'_>| {
-            let (kind, others) = survey.find_by_all_names(&absolute(one), one.id);
+            let (kind, others) = match one.has_one_name {
+                true => (survey.find(&absolute(one), one.id), OtherPaths::default()),
+                false => survey.find_by_all_names(&absolute(one), one.id),
+            };
             FoundPlace { kind, other_paths: others.paths.iter().filter_map(relative).collect() }
         };
         touched.iter().map(find).collect()

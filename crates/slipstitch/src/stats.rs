@@ -113,7 +113,7 @@ impl FailedEdit {
             path: failure.path.to_string(),
             code: report.code().into(),
             cause: failure.cause.as_ref().map(variant_name),
-            sent: failure.expected.as_deref().map(text),
+            sent: failure.expected.as_deref().or(failure.sent.as_deref()).map(text),
             closest: failure
                 .found
                 .as_deref()

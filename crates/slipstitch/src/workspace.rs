@@ -9,7 +9,7 @@ use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::dialect::{Dialect, Dialects, Tool};
 use slipstitch_core::engine::commit::{Recovered, recover};
 use slipstitch_core::engine::history::ForeignChange;
-use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, recall_mode};
+use slipstitch_core::engine::{Answer, Engine, Evidence, Planned, Request, Touches, recall_mode};
 use slipstitch_core::guard::{Guards, Policy, Protection};
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::path::{Absolute, FilePath, PathError, RootName};
@@ -450,6 +450,23 @@ impl Workspace {
     /// Parses a call of a tool that was already looked up.
     pub fn plan_for(&self, dialect: &'static Dialect, tool: &'static Tool, arguments: Value) -> Planned {
         self.engine().plan_for(dialect, tool, arguments)
+    }
+
+    /// How long the file is that a planned call reads or edits; `None` if the call is about something else or several files,
+    /// or is a dry run.
+    pub fn only_file_len(&self, planned: &Planned) -> Option<u64> {
+        let is_about_files = match planned.plan() {
+            Ok(Plan::Edit(plan)) => plan.run == Run::Real,
+            Ok(Plan::Read(_) | Plan::Info(_)) => true,
+            _ => false,
+        };
+        let Touches::Paths { paths, .. } = planned.touches() else { return None };
+        if !is_about_files {
+            return None;
+        }
+        let [Some(path)] = &paths[..] else { return None };
+        let found = std::fs::metadata(Path::new(self.root()).join(text_to_path(path.as_str())));
+        Some(found.map_or(0, |found| found.len()))
     }
 
     /// Runs a planned call without recording it, so that the caller can send the answer first and then record it with

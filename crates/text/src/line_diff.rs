@@ -61,11 +61,8 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
         .collect()
 }
 
-/// Compares two lists of lines, or of their hashes, and returns the index ranges that differ, in order.
-pub fn diff_line_slices<T: Copy + Default + Eq + Hash>(
-    old: &[T],
-    new: &[T],
-) -> Vec<(Range<usize>, Range<usize>)> {
+/// Compares two lists of lines, words or hashes, and returns the index ranges that differ, in order.
+pub fn diff_slices<T: Copy + Default + Eq + Hash>(old: &[T], new: &[T]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut input: InternedInput<T> = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());

@@ -2,13 +2,18 @@
 
 use twox_hash::XxHash32;
 
-/// A hash of a line's text without its whitespace: the lowest byte of its xxHash32 with seed 0.
+/// A hash of a line's text without its whitespace: the lowest byte of its xxHash32 with seed 0. Whitespace is what `\s` matches in
+/// JavaScript, where the format comes from.
 ///
 /// It is short enough to be shown in front of every line of a file. Two lines have the same hash by chance in 1 of 256 cases,
 /// so it can show that a line is not the expected one, but not which line was meant.
 pub fn line_hash(line: &str) -> u8 {
-    let text: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    let text: String = line.chars().filter(|c| !is_whitespace(*c)).collect();
     XxHash32::oneshot(0, text.as_bytes()).to_le_bytes()[0]
+}
+
+fn is_whitespace(c: char) -> bool {
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
 #[cfg(test)]
@@ -24,6 +29,8 @@ mod tests {
     #[test]
     fn whitespace_does_not_count() {
         assert_eq!(line_hash("  a\tb c\r"), line_hash("abc"));
-        assert_eq!(line_hash("\u{a0}a\u{2003}bc"), line_hash("abc"));
+        assert_eq!(line_hash("\u{a0}a\u{2003}b\u{feff}c\u{2028}"), line_hash("abc"));
+        // In JavaScript, a next-line character is none.
+        assert_eq!(line_hash("a\u{85}b"), 0xb4);
     }
 }

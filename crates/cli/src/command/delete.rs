@@ -1,9 +1,9 @@
 //! `slipstitch delete`: delete files.
 
 use clap::Args;
-use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation};
+use slipstitch::core::plan::{EditPlan, FilePlan, Operation};
 
-use crate::change::RunOptions;
+use crate::change::{RunOptions, WHOLE_FILE_RULES};
 use crate::file_argument::file_name;
 use crate::file_set::FileSet;
 use crate::global::Global;
@@ -33,6 +33,6 @@ impl Delete {
         let files = FileSet::new(&self.files, &workspace, global)?;
         let plan = |path| FilePlan { path, version: None, operations: vec![Operation::Delete] };
         let plans = files.named.into_iter().chain(files.found).map(plan).collect();
-        Ok(Box::new(self.run.run(&workspace, EditPlan::new(plans, EditRules::NATIVE), "delete")))
+        Ok(Box::new(self.run.run(&workspace, EditPlan::new(plans, WHOLE_FILE_RULES), "delete")))
     }
 }

@@ -23,6 +23,7 @@ use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::shell;
 use crate::streams::Streams;
+use crate::terminal;
 
 /// How long to wait before a pending change counts as interrupted and not as in progress.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
@@ -362,9 +363,11 @@ impl CommandOutput for Findings {
     }
 
     fn write(&self, streams: &mut Streams) {
+        streams.out.width = terminal::width();
         for Finding { subject, grade, detail } in &self.0 {
-            streams.out.styled(grade.style(), format!("{:<8}", grade.name()));
-            streams.out.line(escape_controls(&format!("{subject}: {detail}")));
+            let label = format!("{:<8}", grade.name());
+            streams.out.styled(grade.style(), &label);
+            streams.out.prose(&escape_controls(&format!("{subject}: {detail}")), label.len());
         }
     }
 }

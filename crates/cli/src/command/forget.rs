@@ -1,17 +1,19 @@
 //! `slipstitch forget`: remove changes, files or sessions from the journal for good.
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::engine::{pruned_change, unknown_change, unknown_proposal};
 use slipstitch::core::outcome::{Failed, Status};
 use slipstitch::core::path::FilePath;
 use slipstitch::core::plan::{ChangeId, Run};
-use slipstitch::core::ports::journal::{JournalError, ProposalId};
+use slipstitch::core::ports::journal::{Filter, JournalError, ProposalId};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 use slipstitch::journal::{ForgetError, ForgetSelection, Forgotten};
 
+use crate::complete;
 use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
@@ -20,11 +22,13 @@ use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt::{self, Answer};
 use crate::reviewer;
+use crate::selection::{IdRange, expand_ids, expand_proposal_ids, parse_ids};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
 Examples:
   slipstitch forget c7 p3                  forget a change and a proposal
+  slipstitch forget c3..c7
   slipstitch forget --file config.yml      forget everything about a file
   slipstitch forget --session agent        forget everything of a session
   slipstitch forget --file a.txt --dry-run
@@ -40,9 +44,9 @@ const MAX_IDS: usize = 12;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Forget {
-    /// Changes such as c7 and proposals such as p3; `slipstitch log` and `slipstitch review` list them
-    #[arg(value_name = "ID", value_parser = parse_id, conflicts_with = "file")]
-    ids: Vec<Id>,
+    /// Changes such as c7 or c3..c7, and proposals such as p3; `slipstitch log` and `slipstitch review` list them
+    #[arg(value_name = "ID", value_parser = parse_any_ids, conflicts_with = "file", add = ArgValueCandidates::new(complete::change_ids))]
+    ids: Vec<Ids>,
     /// Forget everything about this file, which may be gone; with `--session`, only what that session did to it
     #[arg(long, value_name = "FILE", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]
     file: Option<String>,
@@ -55,18 +59,16 @@ pub(crate) struct Forget {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Id {
-    Change(ChangeId),
-    Proposal(ProposalId),
+enum Ids {
+    Changes(IdRange<ChangeId>),
+    Proposals(IdRange<ProposalId>),
 }
 
-fn parse_id(text: &str) -> Result<Id, String> {
-    let is_proposal = text.trim().starts_with(['p', 'P']);
-    let id = match is_proposal {
-        true => ProposalId::parse(text).map(Id::Proposal),
-        false => ChangeId::parse(text).map(Id::Change),
-    };
-    id.ok_or_else(|| format!("`{text}` is not an id; changes look like c7, proposals like p3"))
+fn parse_any_ids(text: &str) -> Result<Ids, String> {
+    match text.trim().starts_with(['p', 'P']) {
+        true => parse_ids(text).map(Ids::Proposals),
+        false => parse_ids(text).map(Ids::Changes),
+    }
 }
 
 impl Forget {
@@ -125,11 +127,16 @@ impl Forget {
 
     fn selection(&self, workspace: &Workspace, global: &Global) -> Result<ForgetSelection, CommandError> {
         let mut selection = ForgetSelection { session: global.session.clone(), ..ForgetSelection::default() };
-        for id in &self.ids {
-            match id {
-                Id::Change(id) => selection.changes.push(*id),
-                Id::Proposal(id) => selection.proposals.push(*id),
+        let (mut changes, mut proposals) = (Vec::new(), Vec::new());
+        for ids in &self.ids {
+            match ids {
+                Ids::Changes(range) => changes.push(*range),
+                Ids::Proposals(range) => proposals.push(*range),
             }
+        }
+        selection.changes = expand_ids(&changes, &Filter::default(), workspace)?;
+        if !proposals.is_empty() {
+            selection.proposals = expand_proposal_ids(&proposals, workspace)?;
         }
         if let Some(file) = &self.file {
             let names = PathFilter::new(file, workspace, global)?

@@ -1,12 +1,12 @@
 //! `slipstitch help`: the help of a command, or a page about a topic.
 
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
 
 use crate::command::parser;
-use crate::complete;
+use crate::error::CommandError;
 use crate::output::{CommandOutput, CommandResult};
 use crate::streams::Streams;
 use crate::topics::{TOPICS, topic_names};
@@ -15,7 +15,7 @@ use crate::topics::{TOPICS, topic_names};
 #[derive(Debug, Args)]
 pub(crate) struct Help {
     /// A command or a topic
-    #[arg(value_name = "COMMAND|TOPIC", add = ArgValueCandidates::new(complete::topics))]
+    #[arg(value_name = "COMMAND|TOPIC", add = ArgValueCandidates::new(commands_and_topics))]
     words: Vec<String>,
 }
 
@@ -28,13 +28,7 @@ impl Help {
         {
             return Ok(Box::new(Page((*text).into())));
         }
-        let mut found = &mut command;
-        for word in &self.words {
-            match found.find_subcommand_mut(word) {
-                Some(inner) => found = inner,
-                None => return Err(unknown(word).into()),
-            }
-        }
+        let found = find_command(&mut command, &self.words)?;
         let mut text = found.render_help().to_string();
         if self.words.is_empty() {
             let width = topic_names().map(str::len).max().unwrap_or(0);
@@ -45,6 +39,34 @@ impl Help {
         }
         Ok(Box::new(Page(text)))
     }
+}
+
+/// The command with this name, such as `review show`.
+pub(super) fn find_command<'c>(
+    program: &'c mut clap::Command,
+    words: &[String],
+) -> Result<&'c mut clap::Command, CommandError> {
+    let mut found = program;
+    for word in words {
+        found = found.find_subcommand_mut(word).ok_or_else(|| unknown(word))?;
+    }
+    Ok(found)
+}
+
+/// The commands, with what they do.
+pub(super) fn commands() -> Vec<CompletionCandidate> {
+    let candidate = |(order, command): (usize, &clap::Command)| {
+        let about = command.get_about().map(|about| about.to_string().into());
+        CompletionCandidate::new(command.get_name().to_owned()).help(about).display_order(Some(order))
+    };
+    parser().get_subcommands().enumerate().map(candidate).collect()
+}
+
+/// What `slipstitch help` has a page about.
+fn commands_and_topics() -> Vec<CompletionCandidate> {
+    let mut offered = commands();
+    offered.extend(topic_names().map(CompletionCandidate::new));
+    offered
 }
 
 fn unknown(word: &str) -> Report {

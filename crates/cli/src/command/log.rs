@@ -27,8 +27,9 @@ use crate::progress::Progress;
 use crate::selection::{
     IdRange, Selection, expand_ids, known_names, parse_ids, reject_filters, write_nothing_listed,
 };
-use crate::streams::{Streams, StyledText};
-pub(super) use crate::time::format_local as local_time;
+use crate::streams::{Streams, StyledText, columns, padded};
+use crate::terminal;
+pub(super) use slipstitch_review::times::format_local as local_time;
 
 /// How many files of a change are listed on its line.
 const MAX_FILES: usize = 3;
@@ -55,7 +56,7 @@ a duration before now (30m, 2h, 3d, 1w).";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
     /// Only these changes, such as c7 or c3..c7
-    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Show at most N changes
     #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
@@ -135,7 +136,7 @@ impl CommandOutput for LogOutput {
 
     fn write(&self, streams: &mut Streams) {
         let width = |text: fn(&Summary) -> String| {
-            self.changes.iter().map(|change| text(change).chars().count()).max().unwrap_or(0)
+            self.changes.iter().map(|change| columns(&text(change))).max().unwrap_or(0)
         };
         let widths = Widths {
             id: width(|change| change.id.to_string()),
@@ -146,6 +147,7 @@ impl CommandOutput for LogOutput {
         for found in &self.foreign {
             foreign.entry(found.before.unwrap_or(found.after)).or_default().push(found);
         }
+        streams.out.width = terminal::width();
         for change in &self.changes {
             let beside = foreign.remove(&change.id).unwrap_or_default();
             let (since, before): (Vec<_>, Vec<_>) =
@@ -178,18 +180,21 @@ fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     let Widths { id, session, tool } = *widths;
     out.styled(Style::new().bold(), format!("{:<id$}", change.id.to_string()));
     let (from, by) = (who(change), &change.origin.tool);
-    out.text(format!("  {}  {:<session$}  {:<tool$}  ", local_time(change.at), from, by));
+    let (from, by) = (padded(&from, session), padded(by, tool));
+    let origin = format!("  {}  {from}  {by}  ", local_time(change.at));
+    out.text(&origin);
     let kind = describe_kind(change).map_or(String::new(), |kind| kind + ": ");
     let mut files: Vec<String> = change.files.iter().take(MAX_FILES).map(describe_file).collect();
     if change.files.len() > MAX_FILES {
         files.push(format!("{} more", change.files.len() - MAX_FILES));
     }
-    out.text(escape_controls(&format!("{kind}{}", files.join(", "))));
-    if let Some(description) = &change.description {
-        out.text(format!("  {}", escape_controls(description)));
-    }
+    let description = change.description.as_ref().map_or(String::new(), |text| format!("  {text}"));
+    let what = escape_controls(&format!("{kind}{}{description}", files.join(", ")));
+    let used = out.wrapped(&what, id + columns(&origin));
     if let Some(state) = describe_state(change) {
-        out.text("  ");
+        let room = columns(&state) + "  []".len();
+        let fits = out.width.is_none_or(|width| used + room <= width);
+        out.text(if fits { "  " } else { "\n  " });
         out.styled(AnsiColor::Yellow.on_default(), format!("[{state}]"));
     }
     out.line("");

@@ -22,7 +22,7 @@ use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::streams::Streams;
 use crate::{input, wording};
-use partial::Leftovers;
+use partial::{Leftovers, PartialPlan};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,8 +123,7 @@ impl Patch {
             && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
         {
             let report = self.run.run(&workspace, partial.plan.clone(), "patch");
-            let notes = partial.describe_leftovers(&report);
-            return Ok(Box::new(PartialOutput::new(report, notes)));
+            return Ok(Box::new(PartialOutput::new(report, &partial)));
         }
         if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);
@@ -165,34 +164,50 @@ impl CommandOutput for PatchOutput {
 }
 
 /// A patch that was applied in part.
-struct PartialOutput(Report);
+struct PartialOutput {
+    report: Report,
+    /// Whether hunks are left that cannot be applied, and not only parts that are applied already.
+    is_incomplete: bool,
+}
 
 impl PartialOutput {
-    fn new(mut report: Report, notes: Vec<String>) -> Self {
-        report.warnings.extend(notes);
-        Self(report)
+    fn new(mut report: Report, partial: &PartialPlan) -> Self {
+        report.warnings.extend(partial.describe_leftovers(&report));
+        let progress = partial.describe_progress();
+        let is_incomplete = progress.is_some();
+        match (report.status(), progress) {
+            (Status::Applied | Status::WouldApply, Some(progress)) => {
+                report.message = format!("{}; {progress}", report.message);
+            }
+            (Status::NoChange, Some(progress)) => {
+                report.message = progress;
+                report.hint = Some("Apply what is left by hand.".into());
+            }
+            _ => {}
+        }
+        Self { report, is_incomplete }
     }
 }
 
 impl CommandOutput for PartialOutput {
     /// Something is left to do, so this is no success for a script.
     fn status(&self) -> Status {
-        match self.0.status() {
-            Status::Applied | Status::WouldApply | Status::NoChange => Status::Refused,
+        match self.report.status() {
+            Status::Applied | Status::WouldApply | Status::NoChange if self.is_incomplete => Status::Refused,
             status => status,
         }
     }
 
     fn change(&self) -> Option<ChangeId> {
-        self.0.change
+        self.report.change
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        self.0.json()
+        self.report.json()
     }
 
     fn write(&self, streams: &mut Streams) {
-        self.0.write(streams);
+        self.report.write(streams);
     }
 }
 

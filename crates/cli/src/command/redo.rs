@@ -31,7 +31,7 @@ An undo of several changes is one change, so one `redo` reapplies all of them.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Redo {
     /// The undone changes, or the undo itself, such as c7 or c3..c7
-    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Show what would change without writing it
     #[arg(long, short = 'n')]

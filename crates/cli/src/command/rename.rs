@@ -2,10 +2,10 @@
 
 use clap::Args;
 use slipstitch::core::outcome::{Outcome, Unplaced};
-use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Overwriting};
+use slipstitch::core::plan::{EditPlan, FilePlan, Operation, Overwriting};
 use slipstitch::os_path::text_to_path;
 
-use crate::change::RunOptions;
+use crate::change::{RunOptions, WHOLE_FILE_RULES};
 use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::output::CommandResult;
@@ -47,7 +47,7 @@ impl Move {
         let overwriting = if self.overwrite { Overwriting::Allowed } else { Overwriting::Refused };
         let operation = Operation::Move { to: global.file(&to, &workspace)?, overwriting };
         let plan = FilePlan { path, version: None, operations: vec![operation] };
-        let mut report = self.run.run(&workspace, EditPlan::new(vec![plan], EditRules::NATIVE), "move");
+        let mut report = self.run.run(&workspace, EditPlan::new(vec![plan], WHOLE_FILE_RULES), "move");
         if report.outcome == Outcome::Unplaced(Unplaced::FileExists) {
             report.hint = Some("Choose another name, or add `--overwrite` to replace that file.".into());
         }

@@ -28,7 +28,7 @@ use crate::error::CommandError;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::reviewer;
-use crate::selection::Selection;
+use crate::selection::{IdRange, Selection, expand_proposal_ids, parse_ids};
 use crate::streams::Streams;
 use screen::Display;
 
@@ -67,6 +67,7 @@ Rejecting some hunks writes nothing: the others stay pending until you accept or
 const SHOW_EXAMPLES: &str = "\
 Examples:
   slipstitch review show p3
+  slipstitch review show p3 p5..p7
   slipstitch review show p3 --json";
 
 /// What is decided about here, for a refusal.
@@ -101,19 +102,19 @@ enum Action {
     /// Set, change or remove the passphrase that every decision needs
     #[command(after_help = passphrase::EXAMPLES)]
     Passphrase(passphrase::Passphrase),
-    /// Show a proposal: its origin, the reason for the review, and its diff
+    /// Show proposals: their origin, the reason for the review, and their diffs
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
-        /// The proposal, such as p3; `slipstitch review` lists them
-        #[arg(value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids))]
-        id: ProposalId,
+        /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        ids: Vec<IdRange<ProposalId>>,
     },
     /// Accept a proposal and apply its change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
-        /// The proposals, such as p3; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
-        ids: Vec<ProposalId>,
+        /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        ids: Vec<IdRange<ProposalId>>,
         /// Apply only these hunks, and leave out the others; `review show` shows their numbers
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
         hunks: Vec<usize>,
@@ -123,9 +124,9 @@ enum Action {
     /// Reject a proposal, or some of its hunks
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
-        /// The proposals, such as p3; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_proposal_id, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
-        ids: Vec<ProposalId>,
+        /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        ids: Vec<IdRange<ProposalId>>,
         /// Reject only these hunks; the others stay pending
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
         hunks: Vec<usize>,
@@ -178,21 +179,22 @@ impl Review {
                 Ok(Box::new(PendingProposals { pending, is_selected }))
             }
             Some(Action::Passphrase(command)) => command.run(&workspace),
-            Some(Action::Show { id }) => match workspace.proposal(id).map_err(Report::from)? {
-                Some(found) => {
-                    let notes = match found.decision {
-                        None => slipstitch_review::notes_about(&workspace, &found),
-                        Some(_) => Vec::new(),
-                    };
-                    Ok(Box::new(ShownProposal { found, notes }))
+            Some(Action::Show { ids }) => {
+                let ids = expand_proposal_ids(&ids, &workspace)?;
+                let mut shown =
+                    ids.into_iter().map(|id| show(&workspace, id)).collect::<Result<Vec<_>, _>>()?;
+                match shown.len() {
+                    1 => Ok(Box::new(shown.remove(0))),
+                    _ => Ok(Box::new(ShownProposals(shown))),
                 }
-                None => Err(unknown_proposal(id).into()),
-            },
+            }
             Some(Action::Accept { ids, hunks, reviewer }) => {
+                let ids = expand_proposal_ids(&ids, &workspace)?;
                 let reviewer = reviewer::for_acceptance(&workspace, reviewer.by, PROPOSALS)?;
                 accept(&workspace, &ids, &hunks, &reviewer)
             }
             Some(Action::Reject { ids, hunks, reason, reviewer }) => {
+                let ids = expand_proposal_ids(&ids, &workspace)?;
                 check_hunks_of_one(&ids, &hunks)?;
                 let (by, reason) = (reviewer::for_rejection(&workspace, reviewer.by)?, reason.as_deref());
                 let reject = |&id: &ProposalId| match &hunks[..] {
@@ -261,12 +263,6 @@ impl CommandOutput for Decisions {
     }
 }
 
-fn parse_proposal_id(text: &str) -> Result<ProposalId, String> {
-    ProposalId::parse(text).ok_or_else(|| {
-        format!("`{text}` is not a proposal id; ids look like p3, and `slipstitch review` lists them")
-    })
-}
-
 struct PendingProposals {
     pending: Vec<StoredProposal>,
     /// Whether options limit the selection.
@@ -304,22 +300,56 @@ impl CommandOutput for PendingProposals {
     }
 }
 
+fn show(workspace: &Workspace, id: ProposalId) -> Result<ShownProposal, CommandError> {
+    let found = workspace.proposal(id).map_err(Report::from)?.ok_or_else(|| unknown_proposal(id))?;
+    let notes = match found.decision {
+        None => slipstitch_review::notes_about(workspace, &found),
+        Some(_) => Vec::new(),
+    };
+    Ok(ShownProposal { found, notes })
+}
+
+/// Several proposals, oldest first.
+struct ShownProposals(Vec<ShownProposal>);
+
+impl CommandOutput for ShownProposals {
+    fn json(&self) -> serde_json::Result<String> {
+        let shown: Vec<Value> = self.0.iter().map(ShownProposal::to_json).collect();
+        serde_json::to_string(&json!({"proposals": shown}))
+    }
+
+    fn write(&self, streams: &mut Streams) {
+        for (at, proposal) in self.0.iter().enumerate() {
+            if at > 0 {
+                streams.out.line("");
+            }
+            proposal.write(streams);
+        }
+    }
+}
+
 /// A proposal with what to know before it is decided.
 struct ShownProposal {
     found: StoredProposal,
     notes: Vec<String>,
 }
 
-impl CommandOutput for ShownProposal {
-    fn json(&self) -> serde_json::Result<String> {
+impl ShownProposal {
+    fn to_json(&self) -> Value {
         let Self { found, notes } = self;
         let hunks: Vec<Value> = found.proposal.hunks().iter().map(|hunk| hunk_json(found, hunk)).collect();
-        serde_json::to_string(&json!({
+        json!({
             "proposal": to_json(found),
             "notes": notes,
             "diff": found.proposal.diff,
             "hunks": hunks,
-        }))
+        })
+    }
+}
+
+impl CommandOutput for ShownProposal {
+    fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&self.to_json())
     }
 
     fn write(&self, streams: &mut Streams) {

@@ -10,9 +10,9 @@ use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
-use crate::selection::Selection;
-use crate::streams::Streams;
-use crate::time;
+use crate::selection::{Selection, known_names, write_nothing_listed};
+use crate::streams::{Streams, columns, padded};
+use slipstitch_review::times;
 
 /// How many changes are read from the journal at once.
 const PAGE_SIZE: usize = 1000;
@@ -47,7 +47,12 @@ impl Sessions {
         }
         let mut sessions: Vec<Session> = sessions.into_values().collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last));
-        Ok(Box::new(SessionList { sessions }))
+        let is_selected = self.selection.is_given(global) || global.session.is_some();
+        let hint = match is_selected && sessions.is_empty() {
+            true => known_names(&workspace, global),
+            false => None,
+        };
+        Ok(Box::new(SessionList { sessions, is_selected, hint }))
     }
 }
 
@@ -86,6 +91,12 @@ impl Session {
 #[derive(Serialize)]
 struct SessionList {
     sessions: Vec<Session>,
+    /// Whether options limit the selection.
+    #[serde(skip)]
+    is_selected: bool,
+    /// The names that there are, if one of the options has an unknown one.
+    #[serde(skip)]
+    hint: Option<String>,
 }
 
 impl CommandOutput for SessionList {
@@ -94,10 +105,10 @@ impl CommandOutput for SessionList {
     }
 
     fn write(&self, streams: &mut Streams) {
-        let width = self.sessions.iter().map(|session| session.session.chars().count()).max().unwrap_or(0);
+        let name_of = |session: &Session| escape_controls(&session.session);
+        let width = self.sessions.iter().map(|session| columns(&name_of(session))).max().unwrap_or(0);
         for session in &self.sessions {
-            let name = escape_controls(&session.session);
-            streams.out.styled(Style::new().bold(), format!("{name:<width$}"));
+            streams.out.styled(Style::new().bold(), padded(&name_of(session), width));
             let undone =
                 if session.undone > 0 { format!(", {} undone", session.undone) } else { String::new() };
             let changes =
@@ -106,11 +117,11 @@ impl CommandOutput for SessionList {
                 .agent
                 .as_deref()
                 .map_or(String::new(), |agent| format!("  {}", escape_controls(agent)));
-            let last = time::format_local(session.last);
+            let last = times::format_local(session.last);
             streams.out.line(format!("  {last}  {changes}{undone}{agent}"));
         }
         if self.sessions.is_empty() {
-            streams.err.line("No changes recorded here.");
+            write_nothing_listed("changes", self.hint.as_deref(), self.is_selected, &mut streams.err);
         }
     }
 }

@@ -5,6 +5,7 @@ use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
 use slipstitch::core::outcome::Status;
+use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{
     Entry, Filter, ProposalDecision, RejectedHunk, StoredProposal, describe_hunks,
 };
@@ -32,7 +33,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them [default: the last one]
-    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
 }
 

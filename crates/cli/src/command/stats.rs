@@ -2,19 +2,22 @@
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCandidates;
 use serde::Serialize;
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::stats::{CallFilter, CallGroup, Count, FailedEdit, Tally};
 
 use super::dialect_name::DialectName;
+use crate::complete;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::path_filter::PathFilter;
 use crate::progress::Progress;
 use crate::selection::{Selection, write_nothing_listed};
-use crate::streams::{Streams, StyledText};
-use crate::{terminal, time};
+use crate::streams::{Streams, StyledText, columns, padded};
+use crate::terminal;
+use slipstitch_review::times;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +45,7 @@ pub(crate) struct Stats {
     #[arg(long, value_name = "NAME", value_parser = DialectName)]
     dialect: Option<String>,
     /// Only calls by this model
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::models))]
     model: Option<String>,
     /// Group calls by this; sessions are also split by agent, model and dialect
     #[arg(long, value_name = "WHAT", value_enum, default_value = "session")]
@@ -176,8 +179,7 @@ impl CommandOutput for StatsOutput {
         }
         streams.out.width = terminal::width();
         let grouped = self.by.rows(&self.groups);
-        let width =
-            grouped.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("total".len());
+        let width = grouped.iter().map(|(name, _)| columns(name)).max().unwrap_or(0).max("total".len());
         let table_width = width + COLUMNS.iter().map(|head| head.len() + 2).sum::<usize>();
         let fits = terminal::width().is_none_or(|columns| table_width <= columns);
         if fits {
@@ -205,8 +207,12 @@ impl CommandOutput for StatsOutput {
 fn write_list(name: &str, tally: &Tally, out: &mut StyledText) {
     out.styled(Style::new().bold(), format!("{name}\n"));
     let cells = COLUMNS.iter().zip(column_values(tally)).filter(|(_, number)| *number > 0);
-    let cells: Vec<String> = cells.map(|(head, number)| format!("{number} {head}")).collect();
-    out.line(format!("  {}", cells.join(", ")));
+    let name = |head: &str, number: u64| match (head, number) {
+        ("calls" | "dry runs", 1) => head.trim_end_matches('s').to_owned(),
+        _ => head.to_owned(),
+    };
+    let cells: Vec<String> = cells.map(|(head, number)| format!("{number} {}", name(head, number))).collect();
+    out.prose(&format!("  {}", cells.join(", ")), 0);
 }
 
 /// The widest bar of the chart.
@@ -223,14 +229,14 @@ fn write_chart(total: &Tally, out: &mut StyledText) {
     bars.extend(total.causes.iter().map(|Count { what, count }| (escape_controls(what), *count, refused)));
     bars.retain(|(_, count, _)| *count > 0);
     let Some(most) = bars.iter().map(|(_, count, _)| *count).max() else { return };
-    let width = bars.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    let width = bars.iter().map(|(name, ..)| columns(name)).max().unwrap_or(0);
     // Besides the bar there are the name, the number and some space.
     let room = terminal::width().and_then(|columns| u64::try_from(columns.saturating_sub(width + 12)).ok());
     let longest = room.unwrap_or(BAR).clamp(1, BAR);
     out.line("");
     for (name, count, style) in bars {
         let length = (count * longest).div_ceil(most);
-        out.text(format!("  {name:<width$}  "));
+        out.text(format!("  {}  ", padded(&name, width)));
         out.styled(style, "█".repeat(usize::try_from(length).unwrap_or(0)));
         out.line(format!(" {count}"));
     }
@@ -247,8 +253,11 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
         let FailedEdit { at, session, agent, model, dialect, tool, path, code, cause, .. } = failure;
         let why = cause.as_ref().map_or(code.clone(), |cause| format!("{code}, {cause}"));
         let who = agent.as_ref().unwrap_or(session);
-        out.line(escape_controls(&format!("{}  {who}  {path}", time::format_local(*at))));
-        let mut line = |name: &str, text: &str| out.line(format!("  {name:<8} {}", escape_controls(text)));
+        out.line(escape_controls(&format!("{}  {who}  {path}", times::format_local(*at))));
+        let mut line = |name: &str, text: &str| {
+            out.text(format!("  {name:<8} "));
+            out.prose(&escape_controls(text), "  message  ".len());
+        };
         line("tool", &format!("{tool} ({dialect})"));
         if let Some(model) = model {
             line("model", model);
@@ -273,7 +282,7 @@ fn write_failures(failures: &[FailedEdit], shown: usize, out: &mut StyledText) {
 fn write_row(name: &str, width: usize, tally: &Tally, out: &mut StyledText) {
     let cells = COLUMNS.iter().zip(column_values(tally));
     let cells: String = cells.map(|(head, number)| format!("  {number:>0$}", head.len())).collect();
-    out.line(format!("{name:<width$}{cells}"));
+    out.line(format!("{}{cells}", padded(name, width)));
 }
 
 fn write_reasons(tally: &Tally, out: &mut StyledText) {

@@ -73,11 +73,11 @@ impl Tools {
         let tools: Vec<&Tool> = match &self.tool {
             None => {
                 // Most dialects are listed without opening a workspace.
-                let enabled = match dialect.is_enabled {
-                    Some(_) => dialect.enabled_tools(global.open()?.settings()),
-                    None => dialect.tools,
+                let enabled: Vec<&Tool> = match dialect.is_enabled {
+                    Some(_) => dialect.enabled_tools(global.open()?.settings()).collect(),
+                    None => dialect.callable_tools().collect(),
                 };
-                enabled.iter().filter(|tool| selection.lists(dialect, tool)).collect()
+                enabled.into_iter().filter(|tool| selection.lists(dialect, tool)).collect()
             }
             Some(name) => vec![slipstitch::dialects::builtin().lookup_tool(dialect, name)?],
         };

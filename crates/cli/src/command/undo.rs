@@ -44,7 +44,7 @@ applies to changes of other sessions. `slipstitch redo` reapplies what was undon
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them
-    #[arg(value_name = "ID", value_parser = parse_ids, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Undo everything that is selected, not only the last change of the session
     #[arg(long, conflicts_with = "ids")]

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use slipstitch::core::outcome::{Outcome, Unplaced};
-use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, IfMissing, Operation};
+use slipstitch::core::plan::{EditPlan, FilePlan, IfMissing, Operation};
 
-use crate::change::ChangeOptions;
+use crate::change::{ChangeOptions, WHOLE_FILE_RULES};
 use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::input::Content;
@@ -44,7 +44,7 @@ impl Write {
         let workspace = global.open()?;
         let path = global.file(&self.file, &workspace)?;
         let plan = FilePlan { path, version: self.options.version.clone(), operations: vec![operation] };
-        let plan = EditPlan::new(vec![plan], EditRules::NATIVE);
+        let plan = EditPlan::new(vec![plan], WHOLE_FILE_RULES);
         let mut report = self.options.run_plan(&workspace, plan, "write");
         if self.create && report.outcome == Outcome::Unplaced(Unplaced::FileExists) {
             report.hint = Some("Leave out `--create` to replace its content.".into());

@@ -1,5 +1,6 @@
 //! The program as people and scripts run it.
 
+mod again;
 mod agent_q;
 mod call;
 mod claude;
@@ -10,6 +11,7 @@ mod consent;
 mod doctor;
 mod edit;
 mod face;
+#[cfg(unix)]
 mod forge;
 mod forget;
 mod history;
@@ -36,6 +38,7 @@ mod screen;
 mod selection;
 #[cfg(unix)]
 mod setup;
+#[cfg(unix)]
 mod snapshot;
 mod stats;
 #[cfg(unix)]

@@ -86,6 +86,13 @@ impl ServerProcess {
         Self { to: child.stdin.take(), child, lines, next: 0 }
     }
 
+    /// Like [`ServerProcess::start`], but nobody reads what it writes.
+    fn start_unread(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { to: child.stdin.take(), child, lines: mpsc::channel().1, next: 0 }
+    }
+
     fn send(&mut self, line: impl AsRef<[u8]>) {
         let to = self.to.as_mut().unwrap();
         to.write_all(line.as_ref()).unwrap();

@@ -11,8 +11,10 @@ pub(super) fn rebase(old: &str, new: &str, actual: &str) -> Option<String> {
     let [old, new, actual] = [old, new, actual].map(|text| text.split('\n').collect::<Vec<_>>());
     let kept = common_lines(&old, &new, |a, b| a == b);
     let there = pair_lines(&old, &actual);
-    let mut rebased =
-        Rebased { old: &old, actual: &actual, there: &there, at: 0, shift: ("", ""), out: Vec::new() };
+    let mut is_kept = vec![false; old.len()];
+    kept.iter().for_each(|&(at, _)| is_kept[at] = true);
+    let (at, shift, out) = (0, ("", ""), Vec::new());
+    let mut rebased = Rebased { old: &old, actual: &actual, there: &there, is_kept, at, shift, out };
     let (mut i, mut j) = (0, 0);
     for (next_i, next_j) in kept.into_iter().chain([(old.len(), new.len())]) {
         for removed in i..next_i {
@@ -78,6 +80,8 @@ struct Rebased<'a> {
     actual: &'a [&'a str],
     /// For each old line, the actual line that it stands for.
     there: &'a [Option<usize>],
+    /// Whether an old line stays where it is.
+    is_kept: Vec<bool>,
     /// The actual lines before this one are done.
     at: usize,
     /// The indentation of the last paired line, in the old text and in fact.
@@ -133,6 +137,15 @@ impl Rebased<'_> {
     }
 
     fn insert(&mut self, line: &str) {
+        // A line that the edit moves is the file's, too.
+        let mut same = (0..self.old.len()).filter(|&at| self.old[at] == line && !line.trim().is_empty());
+        if let (Some(moved), None) = (same.next(), same.next())
+            && !self.is_kept[moved]
+            && let Some(place) = self.there[moved].filter(|&place| self.actual[place].trim() != line.trim())
+        {
+            self.out.push(self.actual[place].to_owned());
+            return;
+        }
         let (shown, real) = self.shift;
         self.out.push(match line.strip_prefix(shown) {
             Some(rest) if !line.trim().is_empty() => format!("{real}{rest}"),

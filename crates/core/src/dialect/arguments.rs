@@ -4,6 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::fields::{self, FieldError};
 use super::schema::type_of;
 use super::{Dialect, OtherName, Tool};
 use crate::plan::{ParseError, ParseProblem};
@@ -11,9 +12,7 @@ use slipstitch_text::display::{join_items, quote_names};
 
 /// Deserializes checked arguments into the tool's own type.
 pub fn read<T: DeserializeOwned>(fields: Value) -> Result<T, ParseError> {
-    serde_path_to_error::deserialize(fields).map_err(|error| {
-        let field = error.path().to_string();
-        let reason = error.into_inner().to_string();
+    fields::deserialize(fields).map_err(|FieldError { field, reason }| {
         ParseError::invalid(ParseProblem::FieldValue { field, reason }, "Correct that field.")
     })
 }
@@ -200,7 +199,7 @@ impl Checker<'_> {
         let word = if unknown.len() == 1 { "field" } else { "fields" };
         let mut hint = String::new();
         for field in unknown {
-            if let Some(suggestion) = suggest_field(field, known, self.tool, self.dialect) {
+            if let Some(suggestion) = suggest_field(field, known, place, self.tool, self.dialect) {
                 let subject = if unknown.len() == 1 { String::new() } else { format!("`{field}`: ") };
                 hint.push_str(&format!("{subject}{suggestion} "));
             }
@@ -393,7 +392,13 @@ fn moved_field_error(name: &str, tool: &Tool, dialect: &Dialect) -> Option<Parse
 }
 
 /// A hint that names the field or the tool that the caller probably meant, if there is one.
-fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &Dialect) -> Option<String> {
+fn suggest_field(
+    name: &str,
+    known: &Map<String, Value>,
+    place: &str,
+    tool: &Tool,
+    dialect: &Dialect,
+) -> Option<String> {
     let groups = SYNONYMS.iter().filter(|group| group.contains(&name));
     let synonyms: Vec<&str> = groups.copied().flatten().copied().collect();
     let find_synonym =
@@ -404,6 +409,9 @@ fn suggest_field(name: &str, known: &Map<String, Value>, tool: &Tool, dialect: &
     let normalize = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     if let Some(field) = known.keys().find(|other| normalize(other) == normalize(name)) {
         return Some(format!("Use `{field}` instead."));
+    }
+    if !place.is_empty() && !(tool.schema)()["properties"][name].is_null() {
+        return Some(format!("Send `{name}` beside the list, not in its items."));
     }
     let find_in_items = |exact: bool| {
         known.iter().find_map(|(list, schema)| {

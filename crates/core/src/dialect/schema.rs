@@ -4,8 +4,8 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 /// The schemas generated so far. There is one per tool, and every call needs one.
@@ -21,20 +21,24 @@ static CACHE: RwLock<BTreeMap<TypeId, &'static Value>> = RwLock::new(BTreeMap::n
 /// unknown field before our answer can name the right one, and some clients cannot convert such a schema. Unknown fields
 /// are refused when a call is parsed.
 pub fn of<T: JsonSchema + 'static>() -> &'static Value {
-    let id = TypeId::of::<T>();
+    cached(TypeId::of::<T>(), SchemaGenerator::into_root_schema_for::<T>)
+}
+
+/// Not generic, because there are many tools.
+fn cached(id: TypeId, root_schema: fn(SchemaGenerator) -> Schema) -> &'static Value {
     if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
         return schema;
     }
     let mut cache = CACHE.write().unwrap_or_else(PoisonError::into_inner);
-    cache.entry(id).or_insert_with(|| Box::leak(Box::new(generate::<T>())))
+    cache.entry(id).or_insert_with(|| Box::leak(Box::new(generate(root_schema))))
 }
 
-fn generate<T: JsonSchema>() -> Value {
+fn generate(root_schema: fn(SchemaGenerator) -> Schema) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = root_schema(settings.into_generator()).to_value();
     simplify(&mut schema);
     allow_null(&mut schema);
     if let Value::Object(map) = &mut schema {
@@ -105,10 +109,25 @@ pub(super) fn type_of(schema: &Value) -> &str {
     }
 }
 
+/// A comment without the line breaks that only wrap it in the source. Those before an item of a list or a paragraph stay.
+fn unwrap(comment: &str) -> String {
+    let mut lines = comment.split('\n');
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let is_wrapped = !(line.is_empty() || line.starts_with("- ") || out.ends_with('\n'));
+        out.push(if is_wrapped { ' ' } else { '\n' });
+        out.push_str(line);
+    }
+    out
+}
+
 fn simplify(schema: &mut Value) {
     if let Value::Object(map) = schema {
         for key in ["$schema", "title", "format"] {
             map.remove(key);
+        }
+        if let Some(Value::String(description)) = map.get_mut("description") {
+            *description = unwrap(description);
         }
         if map.get("default").is_some_and(Value::is_null) {
             map.remove("default");
@@ -129,5 +148,18 @@ fn simplify(schema: &mut Value) {
         if let Some(items) = map.get_mut("items") {
             simplify(items);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_comments_are_joined() {
+        assert_eq!(unwrap("one\ntwo three\nfour"), "one two three four");
+        assert_eq!(unwrap("modes:\n- a\n- b, which\nwraps"), "modes:\n- a\n- b, which wraps");
+        assert_eq!(unwrap("first\n\nsecond\nline"), "first\n\nsecond line");
+        assert_eq!(unwrap(""), "");
     }
 }

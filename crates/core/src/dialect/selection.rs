@@ -41,9 +41,13 @@ impl ToolSelection {
             return Ok(Self::default());
         }
         for name in names.iter().filter(|name| ![DEFAULT, ALL].contains(&name.as_str())) {
-            if !dialects.iter().any(|dialect| dialect.tools.iter().any(|tool| tool.name == name)) {
-                let known = dialects.iter().flat_map(|dialect| dialect.tools).map(|tool| tool.name).collect();
-                return Err(UnknownTool { name: name.clone(), known });
+            let mut callable = dialects.iter().flat_map(|dialect| dialect.callable_tools());
+            if !callable.any(|tool| tool.name == name) {
+                let callable = dialects.iter().flat_map(|dialect| dialect.callable_tools());
+                return Err(UnknownTool {
+                    name: name.clone(),
+                    known: callable.map(|tool| tool.name).collect(),
+                });
             }
         }
         Ok(Self(Some(names.to_vec())))
@@ -73,11 +77,12 @@ impl ToolSelection {
 
     /// Whether a tool can be called.
     pub fn allows(&self, dialect: &Dialect, tool: &Tool) -> bool {
-        // Forms of other versions of a family are never listed, so there is no way to choose them.
+        // Forms of other versions of a family can be called next to the current ones, though they are listed only by name.
         let is_unlisted = dialect.unlisted.iter().any(|other| other.name == tool.name);
+        let is_broad = |name: &String| [DEFAULT, ALL].contains(&name.as_str());
         match &self.0 {
             None => true,
-            Some(chosen) if is_unlisted => chosen.iter().any(|name| [DEFAULT, ALL].contains(&name.as_str())),
+            Some(chosen) if is_unlisted && chosen.iter().any(is_broad) => true,
             Some(_) => self.lists(dialect, tool),
         }
     }

@@ -101,7 +101,13 @@ impl Engine<'_> {
             return Ok(None);
         }
         let mut earlier = self.earlier_texts(path, now);
-        // The journal keeps only the last texts. Without the one that was shown, hashes that fit are no proof.
+        if let Some(shown) = &shown
+            && !is_shown(now)
+            && !earlier.iter().any(is_shown)
+        {
+            earlier.extend(self.rebuild_shown(path, now, shown)?);
+        }
+        // Without the version that was shown, hashes that fit are no proof.
         let is_lost = shown.is_some() && !is_shown(now) && !earlier.iter().any(is_shown);
         earlier.retain(|version| is_named(version) && agrees(version, anchors));
         if let Some(at) = earlier.iter().position(is_shown) {
@@ -130,14 +136,28 @@ impl Engine<'_> {
         Ok(Some(plan))
     }
 
-    /// The texts of a file that the session was shown, last first, without the current one.
+    /// The texts of a file that the session was shown and that are kept, last first, without the current one.
     fn earlier_texts(&self, path: &FilePath, now: &Snapshot) -> Vec<Snapshot> {
         let known = self.known_versions(path, now).into_iter();
         let shown = known.filter(|version| version.source == VersionSource::Shown);
-        let snapshot = |bytes: Vec<u8>| {
-            Snapshot::new(FileContent { bytes: bytes.into(), meta: now.meta().clone() }, self.encoding)
-        };
-        shown.map(|version| snapshot(version.bytes)).filter(|version| !version.is_binary()).collect()
+        shown.filter_map(|version| self.earlier_snapshot(version.bytes, now)).collect()
+    }
+
+    /// The version whose lines were shown, if the journal leads to it. Only the last texts are kept, and every edit adds one.
+    fn rebuild_shown(
+        &self,
+        path: &FilePath,
+        now: &Snapshot,
+        shown: &ShownLines,
+    ) -> Result<Option<Snapshot>, Report> {
+        let Ok(claim) = VersionClaim::parse(&shown.version.to_string()) else { return Ok(None) };
+        let found = self.find_earlier_version(path, now, &claim)?;
+        Ok(found.and_then(|version| self.earlier_snapshot(version.bytes, now)))
+    }
+
+    fn earlier_snapshot(&self, bytes: Vec<u8>, now: &Snapshot) -> Option<Snapshot> {
+        let content = FileContent { bytes: bytes.into(), meta: now.meta().clone() };
+        Some(Snapshot::new(content, self.encoding)).filter(|version| !version.is_binary())
     }
 
     /// The refusal of an edit whose lines changed since they were shown.

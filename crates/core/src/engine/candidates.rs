@@ -186,12 +186,26 @@ impl Engine<'_> {
 
     /// Forgets the candidates for the files of a plan, because a new edit replaces the refused one.
     pub(super) fn forget_candidates(&self, plan: &EditPlan) {
-        for file in &plan.files {
-            let name = format!("{CANDIDATES}{}", file.path);
-            if self.recall_offer(&file.path).is_ok_and(|offer| offer.is_some()) {
-                // If this fails, the old offer still applies only to the content it was made for.
-                let _ = self.journal.remember(self.session, &[(name, String::new())]);
-            }
+        let name = |path: &FilePath| format!("{CANDIDATES}{path}");
+        // A patch may have thousands of files, so they are looked up together.
+        let prefix = match &plan.files[..] {
+            [] => return,
+            [file] => name(&file.path),
+            _ => CANDIDATES.to_owned(),
+        };
+        let offers = self.journal.recall(self.session, &prefix).unwrap_or_default();
+        let open: BTreeSet<String> =
+            offers.into_iter().filter(|(_, offer)| !offer.is_empty()).map(|(name, _)| name).collect();
+        if open.is_empty() {
+            return;
+        }
+        let names: BTreeSet<String> = plan.files.iter().map(|file| name(&file.path)).collect();
+        let forgotten: Vec<(String, String)> =
+            names.intersection(&open).map(|name| (name.clone(), String::new())).collect();
+        // A brief attempt is made again, and must then find the offers.
+        if !forgotten.is_empty() && self.check_may_take_long().is_ok() {
+            // If this fails, the old offers still apply only to the contents they were made for.
+            let _ = self.journal.remember(self.session, &forgotten);
         }
     }
 

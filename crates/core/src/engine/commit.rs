@@ -57,10 +57,13 @@ pub fn commit(
     let approval = approved.by().to_owned();
     let mut warnings = approved.checked().warnings().to_vec();
     let changes = approved.into_checked().into_changes();
-    let mut staged = stage(&changes, files, journal)?;
-    if cancel.is_some_and(CancelToken::is_cancelled) {
+    let never = CancelToken::default();
+    let cancel = cancel.unwrap_or(&never);
+    let staged = stage(&changes, files, journal, cancel);
+    if cancel.is_cancelled() {
         return Err(CommitError::Cancelled);
     }
+    let mut staged = staged?;
     let mut files = inverse_records(&changes, snapshots, journal)?;
     for (file, restore) in files.iter_mut().zip(staged.restores()) {
         file.inverse.restore = restore;
@@ -85,9 +88,8 @@ pub fn commit(
         return Err(WorkspaceError::Conflict { path: path.clone(), found: None }.into());
     }
     staged.begin_flush();
-    let never = CancelToken::default();
     // The last moment: dropping what is staged leaves no trace, from here on the change is completed.
-    let Some(id) = journal.begin_unless_cancelled(&record, cancel.unwrap_or(&never))? else {
+    let Some(id) = journal.begin_unless_cancelled(&record, cancel)? else {
         return Err(CommitError::Cancelled);
     };
     let written = match staged.publish() {
@@ -127,9 +129,13 @@ fn stage<'a>(
     changes: &ChangeSet,
     files: &'a dyn Workspace,
     journal: &dyn Journal,
+    cancel: &CancelToken,
 ) -> Result<Box<dyn Staged + 'a>, CommitError> {
-    match files.stage(changes.files()) {
+    match files.stage_unless_cancelled(changes.files(), cancel) {
         Err(WorkspaceError::Unsettled(_)) => {
+            if !cancel.may_take_long() {
+                return Err(CommitError::Cancelled);
+            }
             let recovered = recover(files, journal)?;
             refuse_stuck(changes, &recovered, journal)?;
             refuse_unreachable(changes, journal)?;
@@ -253,28 +259,44 @@ fn inverse_records(
     };
     let rungs = changes.files().iter().map(|file| file.edits.iter().map(|edit| edit.rung).max());
     let inverses = inverse.map(with_real_path);
-    inverses
-        .zip(rungs)
-        .zip(changes.files())
-        .map(|((inverse, rung), change)| {
-            let text = match is_private_change(journal, change, snapshots) {
-                true => RecordedText::Private,
-                false => RecordedText::Kept,
-            };
-            let foreign_edit = match change.base {
-                Base::Content(_) if text == RecordedText::Private => None,
-                Base::Content(hash) => {
-                    let path = inverse.path_after().unwrap_or(&change.path);
-                    match snapshots.before(change) {
-                        Some(before) => find_foreign_edit(path, before, hash, journal)?,
-                        None => None,
-                    }
-                }
-                Base::Absent => None,
-            };
-            Ok(FileRecord { inverse, rung, foreign_edit, text })
-        })
-        .collect()
+    let record = |((inverse, rung), change)| {
+        let text = match is_private_change(journal, change, snapshots) {
+            true => RecordedText::Private,
+            false => RecordedText::Kept,
+        };
+        FileRecord { inverse, rung, foreign_edit: None, text }
+    };
+    let mut records: Vec<FileRecord> = inverses.zip(rungs).zip(changes.files()).map(record).collect();
+    add_foreign_edits(&mut records, changes, snapshots, journal)?;
+    Ok(records)
+}
+
+/// Adds what someone else did to each file since its last recorded change, if the journal kept the text after that.
+fn add_foreign_edits(
+    records: &mut [FileRecord],
+    changes: &ChangeSet,
+    snapshots: &Snapshots,
+    journal: &dyn Journal,
+) -> Result<(), JournalError> {
+    let asked = |(number, (record, change)): (usize, (&FileRecord, &FileChange))| {
+        let Base::Content(hash) = change.base else { return None };
+        let now = snapshots.before(change)?;
+        let is_asked = record.text != RecordedText::Private && now.byte_len() <= LastText::MAX_BYTES;
+        is_asked.then_some((number, now, hash))
+    };
+    let asked: Vec<(usize, &Snapshot, ContentHash)> =
+        records.iter().zip(changes.files()).enumerate().filter_map(asked).collect();
+    let path = |number: usize| records[number].inverse.path_after().unwrap_or(&changes.files()[number].path);
+    let paths: Vec<(&FilePath, ContentHash)> =
+        asked.iter().map(|(number, _, hash)| (path(*number), *hash)).collect();
+    let last = journal.last_texts(&paths)?;
+    for ((number, now, _), last) in asked.into_iter().zip(last) {
+        records[number].foreign_edit = last.map(|last| ForeignEdit {
+            splices: diff_splices(now.bytes(), &last),
+            hash_before: ContentHash::of(&last),
+        });
+    }
+    Ok(())
 }
 
 /// The new text of each path that a change touches.
@@ -300,21 +322,4 @@ fn last_texts(
         }
     }
     texts
-}
-
-/// What someone else did to the file at `path` since the last recorded change, if the journal kept the text after that.
-fn find_foreign_edit(
-    path: &FilePath,
-    now: &Snapshot,
-    hash: ContentHash,
-    journal: &dyn Journal,
-) -> Result<Option<ForeignEdit>, JournalError> {
-    if now.byte_len() > LastText::MAX_BYTES {
-        return Ok(None);
-    }
-    let last = journal.last_text(path, hash)?;
-    Ok(last.map(|last| ForeignEdit {
-        splices: diff_splices(now.bytes(), &last),
-        hash_before: ContentHash::of(&last),
-    }))
 }

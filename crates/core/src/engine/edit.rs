@@ -102,6 +102,9 @@ impl Engine<'_> {
                     });
                 // A search that was cut short finds nothing, which must not be reported as the result.
                 self.check_cancelled()?;
+                if resolved.is_err() {
+                    self.check_may_take_long()?;
+                }
                 (plan, resolved.map_err(|error| self.report_unresolved(error, plan, snapshots, phrases))?)
             }
         };
@@ -129,11 +132,17 @@ impl Engine<'_> {
     ) -> Report {
         self.attribute(&mut error, snapshots);
         self.search_other_files(&mut error, plan, snapshots);
-        match self.remember_candidates(&error, plan, snapshots) {
+        let mut report = match self.remember_candidates(&error, plan, snapshots) {
             // Candidates that could not be stored cannot be chosen; otherwise the refusal is the same.
             Ok(false) | Err(_) => Report::unresolved(&error, &HintPhrases { choose: None, ..phrases }),
             Ok(true) => Report::unresolved(&error, &phrases),
+        };
+        let operations: Vec<&Operation> = plan.files.iter().flat_map(|file| &file.operations).collect();
+        for failure in &mut report.failures {
+            let operation = failure.edit.and_then(|edit| operations.get(edit - 1));
+            failure.sent = operation.and_then(|operation| operation.first_old_line()).map(str::to_owned);
         }
+        report
     }
 
     /// The plan with the session's clipboards, if it uses any.

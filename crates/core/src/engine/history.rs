@@ -31,6 +31,8 @@ pub struct EarlierVersion {
     pub bytes: Vec<u8>,
     /// What was done to that text since.
     pub since: Splices,
+    /// The same, change by change; empty if only the outcome is known.
+    pub steps: Vec<Splices>,
 }
 
 /// One change of a file.
@@ -61,12 +63,20 @@ struct Rewind {
     hash: ContentHash,
     /// From `bytes` to the current text.
     since: Splices,
+    /// The changes that were reverted, newest first.
+    steps: Vec<Splices>,
     budget: usize,
 }
 
 impl Rewind {
     fn new(bytes: &[u8], hash: ContentHash) -> Self {
-        Self { bytes: bytes.to_vec(), hash, since: Splices::none(bytes.len()), budget: MAX_BYTES }
+        Self {
+            bytes: bytes.to_vec(),
+            hash,
+            since: Splices::none(bytes.len()),
+            steps: Vec::new(),
+            budget: MAX_BYTES,
+        }
     }
 
     /// Reverts a recorded change. Returns false if the change does not match the text.
@@ -109,14 +119,17 @@ impl Rewind {
         if ContentHash::of(&before) != target {
             return false;
         }
-        self.since = inverse.invert(&self.bytes).then(&self.since);
+        let step = inverse.invert(&self.bytes);
+        self.since = step.then(&self.since);
+        self.steps.push(step);
         (self.bytes, self.hash, self.budget) = (before, target, budget);
         true
     }
 
-    fn finish(self) -> EarlierVersion {
+    fn finish(mut self) -> EarlierVersion {
         let since = drop_noops(&self.since, &self.bytes);
-        EarlierVersion { bytes: self.bytes, since }
+        self.steps.reverse();
+        EarlierVersion { bytes: self.bytes, since, steps: self.steps }
     }
 }
 
@@ -570,6 +583,31 @@ fn changes_of(
     let mut found = journal.list(&filter)?;
     found.retain(|change| change.state == ChangeState::Done);
     Ok(found)
+}
+
+/// The text that the file at `path` had when its last recorded change deleted it, or moved it to the file that has the content
+/// `moved` now.
+pub(crate) fn text_before_removal(
+    journal: &dyn Journal,
+    path: &FilePath,
+    moved: &[u8],
+) -> Result<Option<Vec<u8>>, JournalError> {
+    let last = changes_of(journal, path, None, None, 1)?.pop();
+    let removed = last.and_then(|change| {
+        let is_removed = |file: &FileSummary| {
+            file.path_before.as_ref() == Some(path) && file.path_after.as_ref() != Some(path)
+        };
+        Some((change.id, change.files.iter().position(is_removed)?))
+    });
+    let Some((id, position)) = removed else { return Ok(None) };
+    let Some(entry) = usable_entry(journal, id)? else { return Ok(None) };
+    let Some(record) = entry.files.into_iter().nth(position) else { return Ok(None) };
+    let (inverse, after) = (&record.inverse.splices, if record.path_after().is_some() { moved } else { b"" });
+    if record.text == RecordedText::Withheld || inverse.base_len() != after.len() {
+        return Ok(None);
+    }
+    let before = inverse.apply(after);
+    Ok(Some(before).filter(|before| record.hash_before() == Some(ContentHash::of(before))))
 }
 
 /// The position of the file in a change that was at `path` before it, or else is there after it.

@@ -3,7 +3,9 @@
 //! The edit is resolved on the text that it was made for, so that line numbers and places mean what they meant there. Then
 //! its splices are carried over the later changes. These come from the journal; or, if the version is only known because
 //! it was shown to the caller or is in version control, from a line diff. If the version is not known, or if the edit and a
-//! later change touch, the edit is refused as stale.
+//! later change touch, the edit is refused as stale. An edit by line numbers is carried over if its lines have not changed.
+
+mod lines;
 
 use super::Engine;
 use crate::cancel::CancelToken;
@@ -17,6 +19,7 @@ use crate::plan::{Choice, EditPlan, FilePlan, IfStale, Operation, Which};
 use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::report::Report;
 use crate::snapshot::{FileContent, Snapshot, Snapshots};
+use lines::{Sides, carry_over_lines, names_lines};
 use slipstitch_text::rebase::{carry_over_splices, map_span};
 use slipstitch_text::{ContentHash, Span, Splices, VersionClaim, diff_splices};
 
@@ -45,6 +48,7 @@ impl Engine<'_> {
         if !can_rebase || plan.files.iter().all(|file| staleness(file).is_none()) {
             return Ok(None);
         }
+        self.check_may_take_long()?;
         let mut old_snapshots = Snapshots::default();
         let mut versions = Vec::new();
         for file in &plan.files {
@@ -81,6 +85,7 @@ impl Engine<'_> {
             if !claim.may_be_ambiguous() {
                 continue;
             }
+            self.check_may_take_long()?;
             let earlier = self.known_versions(&file.path, now);
             let is_named = |bytes: &[u8]| claim.matches(ContentHash::of(bytes), bytes);
             let named = earlier.iter().filter(|version| is_named(&version.bytes)).count();
@@ -130,7 +135,7 @@ impl Engine<'_> {
         let mut known = self.known_versions(path, now).into_iter();
         let found = known.find(|version| claim.matches(ContentHash::of(&version.bytes), &version.bytes))?;
         let since = diff_splices(&found.bytes, now.bytes());
-        Some(EarlierVersion { bytes: found.bytes, since })
+        Some(EarlierVersion { bytes: found.bytes, since, steps: Vec::new() })
     }
 }
 
@@ -210,8 +215,17 @@ fn rebase_changes(
     for (change, earlier) in changes.files().iter().zip(versions.iter().chain(std::iter::repeat(&None))) {
         files.push(match (earlier, old_snapshots.get(&change.path), snapshots.get(&change.path)) {
             (Some(earlier), Some(old), Some(now)) => {
-                let splices = carry_over_splices(&change.splices, &earlier.since).ok()?;
-                rebase_file(change, splices, earlier, old, now)
+                let sides =
+                    Sides { mine: &change.splices, theirs: &earlier.since, steps: &earlier.steps, old, now };
+                let operations = plan.files.iter().find(|file| file.path == change.path);
+                let splices = match operations.map(|file| &file.operations[..]) {
+                    Some(operations) if operations.iter().all(names_lines) => {
+                        carry_over_lines(operations, &sides)?
+                    }
+                    _ => carry_over_splices(sides.mine, sides.theirs).ok()?,
+                };
+                let rebased = rebase_file(change, splices, earlier, old, now);
+                if plan.anchors.is_empty() { rebased } else { with_note_for_anchors(change, rebased) }
             }
             _ => change.clone(),
         });
@@ -223,6 +237,18 @@ fn rebase_changes(
         file.version = None;
     }
     Some(RebasedPlan { plan, changes: rebased })
+}
+
+/// Anchors say by themselves which version they are from, so the caller needs to know only that lines have moved.
+fn with_note_for_anchors(change: &FileChange, rebased: FileChange) -> FileChange {
+    let places = |file: &FileChange| -> Vec<Place> {
+        file.edits.iter().flat_map(|edit| edit.places.clone()).collect()
+    };
+    let mut notes = change.notes.clone();
+    if places(change) != places(&rebased) {
+        notes.push("lines have moved since they were shown; these numbers are the current ones".into());
+    }
+    FileChange { notes, ..rebased }
 }
 
 /// Turns a change of an earlier version into one of the current version, given the carried-over splices.
@@ -241,7 +267,7 @@ pub(super) fn rebase_file(
     ));
     let mut edits = change.edits.clone();
     for place in edits.iter_mut().flat_map(|edit| &mut edit.places) {
-        *place = shift_place(*place, change, earlier, old, now);
+        *place = shift_place(*place, change, &splices, earlier, [old, now]);
     }
     let gained = change.totals.map(|totals| totals.after as isize - totals.before as isize);
     let before = now.line_count();
@@ -264,16 +290,20 @@ pub(super) fn rebase_file(
 fn shift_place(
     place: Place,
     change: &FileChange,
+    carried: &Splices,
     earlier: &EarlierVersion,
-    old: &Snapshot,
-    now: &Snapshot,
+    [old, now]: [&Snapshot; 2],
 ) -> Place {
     let line = old.raw_span(old.line_span(place.before.start)).unwrap_or(Span::new(0, 0));
     // A later change of the same line, before the edit, moves the edit but not the start of the line. So follow the edit.
     let is_in_line = |at: usize| line.start() <= at && at <= line.end();
-    let at = change.splices.iter().map(|splice| splice.at.start()).find(|&at| is_in_line(at));
-    let at = at.unwrap_or(line.start());
-    let at_now = map_span(&earlier.since, Span::new(at, at)).end();
+    let mine = change.splices.iter().enumerate().find(|(_, splice)| is_in_line(splice.at.start()));
+    let at = mine.map_or(line.start(), |(_, splice)| splice.at.start());
+    // Splices that both sides have are not carried over, so the others cannot be paired by their order.
+    let is_complete = change.splices.iter().len() == carried.iter().len();
+    let carried = mine.filter(|_| is_complete).and_then(|(index, _)| carried.iter().nth(index));
+    let at_now =
+        carried.map_or_else(|| map_span(&earlier.since, Span::new(at, at)).end(), |splice| splice.at.start());
     let line_at =
         |snapshot: &Snapshot, raw: usize| snapshot.line_of(snapshot.view_span(Span::new(raw, raw)).start());
     let shift = line_at(now, at_now) as isize - line_at(old, at) as isize;

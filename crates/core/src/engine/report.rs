@@ -114,6 +114,7 @@ impl FailureReport {
             line,
             expected,
             found: actual,
+            sent: None,
             is_removed_line: matches!(
                 reason,
                 Reason::NotFound(Diagnosis { mismatch: Some(mismatch), .. }) if mismatch.is_removed
@@ -135,14 +136,19 @@ impl Report {
         let main = error.failures.iter().find(|failure| !is_done(failure)).unwrap_or(&error.failures[0]);
         let is_main_done = is_done(main);
         let main = FailureReport::of(main, phrases);
-        let listed = error.failures.iter().take(MAX_FAILURES);
+        let mut listed: Vec<&Failure> = error.failures.iter().collect();
+        // What concerns a whole file is said once.
+        listed.dedup_by(|a, b| a.edit.is_none() && a == b);
+        let count = listed.len();
+        let listed = listed.into_iter().take(MAX_FAILURES);
         let failures: Vec<FailureReport> =
             listed.map(|failure| FailureReport::of(failure, phrases)).collect();
         let outcome = if all_done { Outcome::AlreadyApplied } else { main.reason.into() };
-        let message = match error.failures.len() {
+        let message = match count {
             // A message that starts with the path needs no second one.
             1 if main.message.starts_with(&format!("`{}` ", main.path)) => main.message.clone(),
             1 => format!("`{}`: {}", main.path, main.message),
+            count if all_done => format!("all {count} edits are in place"),
             count => format!("{count} edits cannot be applied, so nothing was written"),
         };
         let hint = if is_main_done && !all_done {
@@ -152,7 +158,7 @@ impl Report {
         };
         let mut report = Self::new(outcome, message).hint(hint);
         report.candidates = failures.iter().flat_map(|failure| failure.candidates.iter().cloned()).collect();
-        report.more_failures = error.failures.len() - failures.len();
+        report.more_failures = count - failures.len();
         report.failures = failures;
         report.edits = error.edits;
         report
@@ -342,6 +348,10 @@ fn summary(tense: Tense, changes: &ChangeSet) -> String {
                 },
             }
         }
-        files => format!("{verb} {} files", files.len()),
+        files => {
+            let places: usize = files.iter().flat_map(|file| &file.edits).map(|edit| edit.occurrences).sum();
+            let in_places = if places > files.len() { format!(" in {places} places") } else { String::new() };
+            format!("{verb} {} files{in_places}", files.len())
+        }
     }
 }

@@ -17,7 +17,9 @@ use crate::hint::HintPhrases;
 use crate::outcome::{Invalid, Outcome, Refused};
 use crate::plan::{ChangeId, Direction, EditRules, OtherSessionsConsent, Target, UndoPlan};
 use crate::ports::approver::Approver;
-use crate::ports::journal::{ChangeKind, ChangeState, Entry, Filter, Origin, UndoFilter, UndoneChanges};
+use crate::ports::journal::{
+    ChangeKind, ChangeState, Entry, Filter, Origin, Summary, UndoFilter, UndoneChanges,
+};
 use crate::report::Report;
 use draft::{ChangeCount, DraftSet};
 
@@ -74,6 +76,14 @@ impl Engine<'_> {
         let (verb, past) = match kind {
             ChangeKind::Redo(_) => ("redo", "Redid"),
             ChangeKind::Undo(_) | ChangeKind::Edit => ("undo", "Undid"),
+        };
+        // What is done again is what the undo had reverted, not the undo.
+        let ids = match (&kind, &entries[..]) {
+            (
+                ChangeKind::Redo(_),
+                [Entry { summary: Summary { kind: ChangeKind::Undo(undone), .. }, .. }],
+            ) => undone.to_string(),
+            _ => ids,
         };
         let landing = Landing {
             origin,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{HistoryWalk, WalkLimits};
+use super::history::{HistoryWalk, WalkLimits, text_before_removal};
 use super::private::{is_private, is_private_change};
 use super::{Engine, Evidence};
 use crate::change::{Base, ChangeSet};
@@ -31,6 +31,17 @@ const WALK_LIMITS: WalkLimits = WalkLimits { changes: 64, bytes: 32 << 20 };
 impl EarlierVersions for Engine<'_> {
     fn of(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion> {
         self.known_versions(path, now)
+    }
+
+    fn of_missing(&self, path: &FilePath, moved: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let moved = moved.unwrap_or_default();
+        if self.evidence == Evidence::Ignored || moved.len() > MAX_FILE_BYTES {
+            return Vec::new();
+        }
+        // What was found before an error is still right.
+        let recorded = text_before_removal(self.journal, path, moved).ok().flatten();
+        let outside = || self.versions.versions(path, moved).into_iter().map(|version| version.bytes);
+        recorded.into_iter().chain(outside()).collect()
     }
 }
 

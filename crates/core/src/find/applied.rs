@@ -1,20 +1,36 @@
-//! Insertions that are already there.
+//! Edits that are already applied.
 //!
-//! An edit that replaces a line is over when its old text is gone, and the search for that text finds out (see
-//! [`miss`](super::miss)). An edit that only adds lines leaves its old text in place: sent again, it has an exact match, and
+//! Sent again, an edit should be recognised, whatever form it has, and not be refused or applied twice. An edit that replaces
+//! text is over when its old text is gone, so the search for that text finds out. The new text may stand in a place of its own
+//! ([`diagnose`](super::diagnose)), or an earlier version shows where the old text was: if what is there now is what the edit
+//! makes of that version, the edit is done, however short its new text is ([`find_replaced`], [`find_replaced_everywhere`],
+//! [`was_removed`]). Line ranges are over when the expected lines are gone and the new ones are at the same number
+//! ([`find_replaced_lines`]), and whole files when they have the requested content.
+//!
+//! An edit that only adds lines leaves its old text in place: sent again, it has an exact match, and
 //! applying it would add the lines twice. So the text around an exact match decides here, for snippets, SEARCH/REPLACE blocks
-//! and hunks alike: if the whole new text already surrounds the match, line by line, the edit is done.
+//! and hunks alike: if the whole new text already surrounds the match, line by line, the edit is done
+//! ([`require_unapplied`]).
 //!
 //! Added lines without enough letters, such as a closing brace, prove nothing: a brace next to a brace may well be
 //! the one that is missing. Text added inside a line is always written, as the request says.
 
-use super::diagnosis::{Cause, Diagnosis};
+use std::ops::Range;
+
+use super::diagnosis::{AppliedForm, Cause, Diagnosis};
 use super::error::Reason;
-use super::punctuation::is_distinctive;
+use super::file_text::EarlierText;
+use super::limits::{MAX_RELATED_LINES, MIN_RELATED};
+use super::punctuation::{is_distinctive, line_key};
 use super::recovery::lines_of_span;
-use crate::plan::{EditRules, IfAlreadyApplied};
+use super::request::SearchRequest;
+use super::search::{Needle, search};
+use super::search_index::SearchIndex;
+use super::similarity::line_similarity;
+use crate::change::Lines;
+use crate::plan::{EditRules, IfAlreadyApplied, LineRange};
 use crate::snapshot::Snapshot;
-use slipstitch_text::Span;
+use slipstitch_text::{Span, canonical};
 
 /// Fails if `old`, which is at `found`, already has the lines around it that `new` adds. Both texts are canonical.
 pub(super) fn require_unapplied(
@@ -31,7 +47,7 @@ pub(super) fn require_unapplied(
         Some(span) => {
             let lines = lines_of_span(span, snapshot);
             let diagnosis = Diagnosis::at(Cause::AlreadyApplied, lines, snapshot);
-            Err(Reason::AlreadyApplied(Diagnosis { is_insertion: true, ..diagnosis }))
+            Err(Reason::AlreadyApplied(Diagnosis { applied: AppliedForm::Insertion, ..diagnosis }))
         }
         None => Ok(()),
     }
@@ -64,4 +80,108 @@ fn is_line_start(at: usize, snapshot: &Snapshot) -> bool {
 
 fn is_line_end(at: usize, snapshot: &Snapshot) -> bool {
     at == snapshot.text_len() || matches!(snapshot.text_in(Span::new(at, at + 1))[..], [b'\n' | b'\r'])
+}
+
+/// The lines at these positions, if they are the lines with these keys.
+pub(super) fn lines_with_keys(keys: &[String], range: Range<usize>, now: &SearchIndex<'_>) -> Option<Lines> {
+    let is_there = !keys.is_empty()
+        && keys.len() == range.len()
+        && range.clone().zip(keys).all(|(at, key)| now.has_key(at, key));
+    is_there.then(|| {
+        let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
+        Lines { start: first, count: last + 1 - first }
+    })
+}
+
+/// Where the lines of an earlier version are that these spans are in, if they are now as they would be with `new` in place of
+/// the spans. The spans are in order and in neighbouring lines.
+pub(super) fn find_replaced(
+    spans: &[Span],
+    new: &str,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Option<Lines> {
+    let (snapshot, index) = (&version.snapshot, version.index());
+    let lines = lines_of_span(Span::new(spans.first()?.start(), spans.last()?.end()), snapshot);
+    let last = lines.start + lines.count - 1;
+    let mut positions = (lines.start..=last).filter_map(|line| index.position_of_line(line));
+    let first_position = positions.next()?;
+    let range = first_position..positions.next_back().unwrap_or(first_position) + 1;
+    let mut text = Vec::new();
+    let mut at = snapshot.line_span(lines.start).start();
+    for span in spans {
+        text.extend_from_slice(&snapshot.text_in(Span::new(at, span.start())));
+        text.extend_from_slice(new.as_bytes());
+        at = span.end();
+    }
+    text.extend_from_slice(&snapshot.text_in(Span::new(at, snapshot.line_span(last).end())));
+    let text = String::from_utf8_lossy(&text);
+    let text = canonical(&text);
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let keys: Vec<String> = lines.map(|line| line_key(line).into_owned()).collect();
+    // Neighbouring lines that changed as well belong to the same range.
+    let range = version.map(now).range_now(range);
+    let room = range.len().min(MAX_RELATED_LINES).checked_sub(keys.len())?;
+    (range.start..=range.start + room).find_map(|at| lines_with_keys(&keys, at..at + keys.len(), now))
+}
+
+/// Where all occurrences of the old text in an earlier version are, if each of them was replaced as the request says.
+pub(super) fn find_replaced_everywhere(
+    request: &SearchRequest,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Option<Vec<Lines>> {
+    let (old, new) = request.as_sent_snippet()?;
+    let snapshot = &version.snapshot;
+    let needle = snapshot.needle(old);
+    let within = Span::new(0, snapshot.text_len());
+    let hits =
+        search(snapshot.text(), &[Needle { text: needle.as_bytes(), within, keep: usize::MAX }]).pop()?;
+    let spans: Vec<Span> = hits.starts.iter().map(|&start| Span::new(start, start + needle.len())).collect();
+    if spans.is_empty() || hits.overlapping {
+        return None;
+    }
+    let is_in_same_lines = |a: &Span, b: &Span| {
+        let (a, b) = (lines_of_span(*a, snapshot), lines_of_span(*b, snapshot));
+        b.start < a.start + a.count
+    };
+    spans.chunk_by(is_in_same_lines).map(|spans| find_replaced(spans, new, version, now)).collect()
+}
+
+/// Whether lines of an earlier version were removed, and not moved: nothing is in their place, and nothing that was added since
+/// resembles them.
+pub(super) fn was_removed(quoted: Range<usize>, version: &EarlierText, now: &SearchIndex<'_>) -> bool {
+    let (index, map) = (version.index(), version.map(now));
+    if quoted.len() > MAX_RELATED_LINES
+        || !map.range_now(quoted.clone()).is_empty()
+        || map.added().nth(MAX_RELATED_LINES).is_some()
+    {
+        return false;
+    }
+    let resembles = |one: usize, other: usize| {
+        let (one, other) = (index.text(one), now.text(other));
+        is_distinctive(&one) && line_similarity(&line_key(&one), &line_key(&other)) >= MIN_RELATED
+    };
+    !quoted.clone().any(|one| map.added().any(|other| resembles(one, other)))
+}
+
+/// The lines with the new text, if a line range that was expected to have another text has that already.
+///
+/// If the new text is shorter than the expected one, the lines below it may be what is left of that, so they prove nothing.
+pub(super) fn find_replaced_lines(
+    lines: LineRange,
+    expected: &str,
+    new: &str,
+    rules: EditRules,
+    snapshot: &Snapshot,
+) -> Option<Lines> {
+    let (expected, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), new.lines().collect());
+    let is_there =
+        |(line, text): (usize, &&str)| canonical(&snapshot.line(line)).trim_end_matches('\n') == *text;
+    let is_replaced = rules.if_already_applied == IfAlreadyApplied::Succeed
+        && new.len() >= expected.len()
+        && lines.first + new.len() - 1 <= snapshot.line_count()
+        && new.iter().any(|line| is_distinctive(line) && !expected.contains(line))
+        && (lines.first..).zip(&new).all(is_there);
+    is_replaced.then_some(Lines { start: lines.first, count: new.len() })
 }

@@ -15,7 +15,7 @@ use super::file_text::FileText;
 use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
 use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
-    MIN_VERY_CLOSE,
+    MIN_SPELLED_ALIKE, MIN_SPELLED_LETTERS, MIN_VERY_CLOSE,
 };
 use super::offer::{Offers, encloses_change};
 use super::outline::rows_around_changes;
@@ -61,6 +61,9 @@ impl Diagnoser<'_, '_> {
             near = NearMatches::by_words(&wanted, snapshot);
             if let ([line], true) = (&wanted[..], near.candidates.is_empty()) {
                 near = NearMatches::by_case(line, snapshot);
+            }
+            if let ([line], true) = (&wanted[..], near.candidates.is_empty()) {
+                near = NearMatches::by_spelling(line, snapshot);
             }
             near.mismatch = near.mismatch.map(|found| found.in_script(self.request.as_meant()));
         }
@@ -228,16 +231,20 @@ impl Diagnoser<'_, '_> {
     }
 }
 
-/// The reading that resembles the file, if the request as sent does not.
+/// The reading that resembles the file most, if it does so more than the request as sent: a fence around a text is no part of it,
+/// however many of the other lines match.
 pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> Option<usize> {
-    let index = file.index()?;
-    let is_close = |reading: &Reading| {
-        closest_places(&reading.script, &index).first().is_some_and(|best| best.similarity >= MIN_VERY_CLOSE)
-    };
-    if request.readings.len() < 2 || is_close(&request.readings[0]) {
+    if request.readings.len() < 2 {
         return None;
     }
-    request.readings.iter().position(is_close)
+    let index = file.index()?;
+    let similarity = |reading: &Reading| {
+        closest_places(&reading.script, &index).first().map_or(0.0, |best| best.similarity)
+    };
+    let readings: Vec<f64> = request.readings.iter().map(similarity).collect();
+    // Of equally similar ones, the one with the fewest repairs.
+    let (best, most) = readings.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
+    (best > 0 && *most >= MIN_VERY_CLOSE && *most > readings[0]).then_some(best)
 }
 
 /// The occurrences of a text that are closest to a range in which it is not, in the order of the file.
@@ -374,6 +381,30 @@ impl NearMatches {
             near.candidates.push(place);
         }
         near.with_places_to_read()
+    }
+
+    /// Lines that are spelled almost like the request's only line, closest first. They are shown, and nothing is concluded from them.
+    fn by_spelling(line: &str, snapshot: &Snapshot) -> Self {
+        let text = snapshot.text();
+        let length = line.chars().count();
+        let mut found: Vec<(f64, usize)> = Vec::new();
+        for (at, file) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
+            // A line of quite another length cannot be close.
+            let file = file.trim_ascii();
+            if letters(line) < MIN_SPELLED_LETTERS || file.len() < length / 2 || file.len() > 4 * length {
+                continue;
+            }
+            let similarity = line_similarity(line, &String::from_utf8_lossy(file));
+            if similarity >= MIN_SPELLED_ALIKE {
+                found.push((similarity, at + 1));
+                found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                found.truncate(MAX_CANDIDATES);
+            }
+        }
+        let read: Vec<Lines> =
+            found.into_iter().map(|(_, number)| Lines { start: number, count: 1 }).collect();
+        let candidates = read.iter().map(|&lines| candidate(lines, snapshot)).collect();
+        Self { candidates, read, rivals: Some(0), ..Self::default() }
     }
 
     /// Lines that share words with the request. For a request of one line, with the difference.

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::alignment::Difference;
-use super::limits::{MAX_DIFFERENCE_CHARS, MAX_PREVIEW_CHARS, MAX_PREVIEW_LINES, READ_CONTEXT};
+use super::limits::{
+    MAX_CANDIDATES, MAX_DIFFERENCE_CHARS, MAX_PREVIEW_CHARS, MAX_PREVIEW_LINES, READ_CONTEXT,
+};
 use super::recovery::lines_of_span;
 use crate::change::{DifferenceKind, Lines};
 use crate::path::FilePath;
@@ -80,12 +82,32 @@ pub struct Diagnosis {
     /// Another file that contains the text, and the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<(FilePath, usize)>,
-    /// Whether the old text is there as well, because the edit only adds lines.
+    /// What the edit did, if it is already applied.
     #[serde(skip)]
-    pub(crate) is_insertion: bool,
+    pub(crate) applied: AppliedForm,
     /// Whether several places are about as close, so that any of them may be meant.
     #[serde(skip)]
     pub(super) is_undecided: bool,
+}
+
+/// What an edit that is already applied did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum AppliedForm {
+    /// It replaced its old text.
+    #[default]
+    Replacement,
+    /// It added lines next to its old text, which is still there.
+    Insertion,
+    /// It removed its old text.
+    Removal,
+    /// It created the file.
+    Creation,
+    /// It deleted the file.
+    Deletion,
+    /// It moved the file.
+    Move,
+    /// It set the file's mode.
+    Mode,
 }
 
 /// An earlier version that contains the text of a request.
@@ -235,7 +257,7 @@ impl Diagnosis {
             quoted: None,
             changed_by: None,
             elsewhere: None,
-            is_insertion: false,
+            applied: AppliedForm::Replacement,
             is_undecided: false,
         }
     }
@@ -248,6 +270,18 @@ impl Diagnosis {
     /// A diagnosis with one known place.
     pub(super) fn at(cause: Cause, lines: Lines, snapshot: &Snapshot) -> Self {
         Self::new(cause, vec![candidate(lines, snapshot)])
+    }
+
+    /// An edit that is already applied: it replaced its old text at these lines, or removed it if there are none.
+    pub(super) fn of_applied(places: &[Lines], snapshot: &Snapshot) -> Self {
+        let candidates = places.iter().take(MAX_CANDIDATES).map(|&lines| candidate(lines, snapshot));
+        let applied = if places.is_empty() { AppliedForm::Removal } else { AppliedForm::Replacement };
+        Self { applied, ..Self::new(Cause::AlreadyApplied, candidates.collect()) }
+    }
+
+    /// An edit of a whole file that is already applied.
+    pub(super) fn of_applied_file(applied: AppliedForm) -> Self {
+        Self { applied, ..Self::new(Cause::AlreadyApplied, Vec::new()) }
     }
 
     /// Whether the caller can follow up without reading anything.
@@ -274,10 +308,21 @@ impl Diagnosis {
     fn version(&self) -> String {
         match self.quoted.as_ref().map(|quoted| &quoted.source) {
             Some(VersionSource::Shown) => "a version of the file that you were shown".into(),
-            Some(VersionSource::Journal(id)) => format!("the version of the file around change {id}"),
+            Some(VersionSource::Journal(_)) => "an earlier version of the file".into(),
             Some(VersionSource::Index) => "the staged version of the file".into(),
             Some(VersionSource::Head) => "the last commit".into(),
             None => "an earlier version of the file".into(),
+        }
+    }
+
+    /// All candidates' places, as part of a sentence.
+    fn listed_places(&self) -> String {
+        match &self.candidates[..] {
+            [] => String::new(),
+            [one] => one.lines.to_string(),
+            // There may be more.
+            several if several.len() >= MAX_CANDIDATES => format!("{} and further down", several[0].lines),
+            several => format!("lines {}", join_items(several.iter().map(|place| place.lines.start))),
         }
     }
 
@@ -353,12 +398,18 @@ impl Diagnosis {
                 }
                 None => "the old text was not found in the file".into(),
             },
-            Cause::AlreadyApplied if self.is_insertion => {
-                format!("the lines that it adds are already there, at {place}")
-            }
-            Cause::AlreadyApplied => {
-                format!("the old text was not found, and the new text is already at {place}")
-            }
+            Cause::AlreadyApplied => match self.applied {
+                AppliedForm::Replacement => {
+                    let places = self.listed_places();
+                    format!("the old text was not found, and the new text is already at {places}")
+                }
+                AppliedForm::Insertion => format!("the lines that it adds are already there, at {place}"),
+                AppliedForm::Removal => "the old text was already removed".into(),
+                AppliedForm::Creation => "the file already exists and has this content".into(),
+                AppliedForm::Deletion => "the file was already deleted".into(),
+                AppliedForm::Move => "the file was already moved".into(),
+                AppliedForm::Mode => "the file already has this mode".into(),
+            },
             Cause::ChangedSince => {
                 format!("the old text is from {}, and {place} changed since{}", self.version(), self.by())
             }
@@ -449,7 +500,6 @@ impl Diagnosis {
     }
 }
 
-/// Some lines, and a few around them.
 /// Ranges in the order of the file, with those that touch joined into one.
 fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
     ranges.sort_by_key(|range| (range.start, range.count));
@@ -463,6 +513,7 @@ fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
     out
 }
 
+/// Some lines, and a few around them.
 fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
     let first = start.saturating_sub(READ_CONTEXT).max(1);
     let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);

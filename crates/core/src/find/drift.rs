@@ -281,7 +281,7 @@ pub(super) fn find_place(script: &Script, trust: Trust, index: &SearchIndex<'_>)
         Trust::StatedLine(line) if alignment.first == line => MARGIN_AT_STATED_LINE,
         Trust::StatedLine(_) | Trust::TextAlone => MARGIN,
     };
-    if !is_convincing(best, &anchors, script, index) {
+    if !is_convincing(best, &anchors, script, index) || !removed_lines_are_certain(best, &anchors, index) {
         return DriftMatch::None;
     }
     let rivals: Vec<&Window> =
@@ -490,6 +490,64 @@ fn removed_lines_match(window: &Window, anchors: &[Anchor]) -> bool {
     in_place && together
 }
 
+/// Whether it is certain which lines the removed ones are: one of them is in the file once, or the lines next to them match and
+/// nothing is between. The lines of another block prove nothing about `}` or `return None`, however many of them match. Nor must a
+/// line like a removed one be missing, as either of them may be the one that is left.
+fn removed_lines_are_certain(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
+    let is_removed = |n: usize| anchors[n].role == Role::Removed;
+    let is_only =
+        |n: usize| is_distinctive(&anchors[n].key) && index.occurs_once_in_file(anchors[n].squashed);
+    let is_attached = |first: usize, second: usize| {
+        let follows = |at: usize| window.pairs[second] == Some(at + 1);
+        window.is_exact(first) && window.is_exact(second) && window.pairs[first].is_some_and(follows)
+    };
+    let lacks_equal = (0..anchors.len()).filter(|&n| !window.is_exact(n)).any(|missing| {
+        (0..anchors.len()).any(|n| is_removed(n) && anchors[n].squashed == anchors[missing].squashed)
+    });
+    let mut start = 0;
+    let mut runs = anchors.chunk_by(|a, b| a.role == b.role).map(|run| {
+        start += run.len();
+        start - run.len()..start
+    });
+    !lacks_equal
+        && runs.all(|run| {
+            !is_removed(run.start)
+                || run.clone().any(is_only)
+                || (run.start.checked_sub(1).is_none_or(|above| is_attached(above, run.start))
+                    && (run.end == anchors.len() || is_attached(run.end - 1, run.end)))
+        })
+}
+
+/// Whether every change replaces a line that is in the file once, or is next to one: then a line that was rewritten around it does not
+/// matter so much.
+fn changes_are_at_only_lines(
+    window: &Window,
+    anchors: &[Anchor],
+    script: &Script,
+    index: &SearchIndex<'_>,
+) -> bool {
+    let is_only = |n: usize| {
+        window.is_exact(n)
+            && is_distinctive(&anchors[n].key)
+            && index.occurs_once_in_file(anchors[n].squashed)
+    };
+    let mut start = 0;
+    let mut runs =
+        script.rows.chunk_by(|a, b| (a.role == Role::Context) == (b.role == Role::Context)).map(|run| {
+            start += run.len();
+            start - run.len()..start
+        });
+    runs.all(|run| {
+        let before = anchors.partition_point(|anchor| anchor.row < run.start);
+        let after = anchors.partition_point(|anchor| anchor.row < run.end);
+        match script.rows[run.start].role {
+            Role::Context => true,
+            _ if after > before => (before..after).any(is_only),
+            _ => before.checked_sub(1).is_some_and(is_only) || (after < anchors.len() && is_only(after)),
+        }
+    })
+}
+
 /// How many of the lines next to an insertion must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Neighbours {
@@ -518,8 +576,11 @@ fn additions_have_a_place(
         let positions: Vec<usize> = around.clone().filter_map(|n| window.pairs[n]).collect();
         let is_torn = matches!(positions[..], [before, after] if after != before + 1);
         let is_certain = |n: usize| window.is_exact(n);
+        // A line that is missing shows nothing about what comes after it.
+        let is_missing = neighbours == Neighbours::One && positions.len() < around.clone().count();
         around.peek().is_some()
             && !is_torn
+            && !is_missing
             && match neighbours {
                 // A single brace is next to anything.
                 Neighbours::One => {
@@ -571,6 +632,7 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
         return false;
     }
     let (mut rewritten, mut swapped) = (0, 0);
+    let proves_place = changes_are_at_only_lines(window, anchors, script, index);
     let enclosing = outline::rows_around_changes(script);
     let agree = anchors.iter().enumerate().all(|(n, anchor)| match window.pairs[n] {
         _ if window.is_exact(n) => true,
@@ -581,7 +643,8 @@ fn is_convincing(window: &Window, anchors: &[Anchor], script: &Script, index: &S
                 Judgement::Slip => true,
                 Judgement::MaybeRewritten => {
                     rewritten += 1;
-                    rewritten <= MAX_REWRITTEN_PARAGRAPHS
+                    proves_place
+                        && rewritten <= MAX_REWRITTEN_PARAGRAPHS
                         && !outline::tells_paragraphs_apart(script, anchor.row, at, index)
                 }
                 Judgement::WordsSwapped(words) => {

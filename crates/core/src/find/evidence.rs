@@ -5,25 +5,27 @@
 //! such a version, the place is known even if the lines around it were rewritten, and a removed block is known to be gone
 //! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::alignment::{Alignment, indent};
 use super::file_text::{EarlierText, FileText, LineMap};
 use super::heading::{
-    ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
+    block_name, ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
 };
 use super::limits::{
     MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
     MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
 };
 use super::merge::MergePolicy;
+use super::outline::rows_around_changes;
 use super::punctuation::{is_distinctive, letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
 use super::script::{Role, Row, Script};
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
-use super::{block, inside};
+use super::{applied, block, inside};
 use crate::change::{DifferenceKind, Lines};
 use slipstitch_text::Span;
 
@@ -32,6 +34,11 @@ pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchInd
     for version in file.earlier() {
         if !file.spend_on_lines(version.index().len() / 8) {
             return Some(Recovery::TooCostly);
+        }
+        if request.is_everywhere
+            && let Some(places) = applied::find_replaced_everywhere(request, version, now)
+        {
+            return Some(Recovery::AlreadyApplied(places));
         }
         match find_in_version(request, version) {
             Quotation::Absent => {}
@@ -88,11 +95,10 @@ fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quo
                 _ => return Quotation::Several,
             }
         }
-        if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot) {
-            let lines = lines_of_span(at, &version.snapshot);
-            if let Some(place) = QuotedPlace::part_of_lines(lines, &index) {
-                return Quotation::At(reading, place);
-            }
+        if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot)
+            && let Some(place) = QuotedPlace::part_of_lines(at, version)
+        {
+            return Quotation::At(reading, place);
         }
     }
     Quotation::Absent
@@ -104,6 +110,8 @@ struct QuotedPlace {
     pairs: Vec<(usize, usize)>,
     /// The positions from the first to the last quoted line.
     range: Range<usize>,
+    /// The quoted text, if it is only part of a line.
+    inside: Option<Span>,
 }
 
 impl QuotedPlace {
@@ -113,15 +121,16 @@ impl QuotedPlace {
             .collect();
         let positions = || pairs.iter().map(|(_, at)| *at);
         let range = positions().min().unwrap_or(0)..positions().max().map_or(0, |last| last + 1);
-        Self { pairs, range }
+        Self { pairs, range, inside: None }
     }
 
-    fn part_of_lines(lines: Lines, index: &SearchIndex<'_>) -> Option<Self> {
+    fn part_of_lines(at: Span, version: &EarlierText) -> Option<Self> {
+        let (lines, index) = (lines_of_span(at, &version.snapshot), version.index());
         let positions =
             (lines.start..lines.start + lines.count).filter_map(|line| index.position_of_line(line));
         let found: Vec<usize> = positions.collect();
         let range = *found.first()?..*found.last()? + 1;
-        Some(Self { pairs: Vec::new(), range })
+        Some(Self { pairs: Vec::new(), range, inside: Some(at) })
     }
 }
 
@@ -136,8 +145,8 @@ fn carry_over(
     if place.pairs.is_empty() && place.range.clone().all(|at| map.now(at).is_some()) {
         return None;
     }
-    if let Some(lines) = find_applied(reading, map.range_now(place.range.clone()), now) {
-        return Some(Recovery::AlreadyApplied(lines));
+    if let Some(places) = find_applied(reading, place, version, now) {
+        return Some(Recovery::AlreadyApplied(places));
     }
     let carried = CarriedLines::new(&reading.script, place, version, now);
     let stale = || {
@@ -167,33 +176,51 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    let Some(pairs) = carried.pairs() else { return Some(stale()) };
+    // If nothing was changed or removed, the current text decides. Quoted with the file's whitespace, it would be exact.
+    let is_current = carried.are_unchanged();
+    let Some(pairs) = carried.pairs() else {
+        return (!(is_current && carried.has_deciding_line_that_occurs_once())).then(stale);
+    };
     let alignment = Alignment::new(&reading.script, &pairs, now);
+    let is_unchanged = pairs.len() == reading.script.anchors().count() && are_consecutive(&pairs);
     Some(match merge_into(reading, &alignment, now, MergePolicy::Careful) {
         Recovery::Found(mut found) => {
             // If every quoted line is still there, the version only confirms the place.
-            if pairs.len() < reading.script.anchors().count() || !are_consecutive(&pairs) {
+            if !is_unchanged {
                 found.classes.push(DifferenceKind::EarlierVersion);
             }
             Recovery::Found(found)
         }
-        Recovery::Unmergeable(..) => stale(),
+        Recovery::Unmergeable(..) if is_current => return None,
+        // If nothing has changed there, the version does not explain it.
+        Recovery::Unmergeable(..) if !is_unchanged => stale(),
         recovery => recovery,
     })
 }
 
-/// The lines of the request's new text, if they are what replaced the quoted lines.
-fn find_applied(reading: &Reading, range: Range<usize>, now: &SearchIndex<'_>) -> Option<Lines> {
+/// The lines of the request's new text, if they are what replaced the quoted text; none if the quoted lines were to be removed
+/// and are gone.
+fn find_applied(
+    reading: &Reading,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Option<Vec<Lines>> {
+    if let Some(at) = place.inside {
+        let (_, new) = reading.snippet.as_ref()?;
+        return applied::find_replaced(&[at], new, version, now).map(|lines| vec![lines]);
+    }
     let after = reading.script.after();
-    let keys: Vec<_> = after.anchors().map(|(_, row)| line_key(&row.text).into_owned()).collect();
-    let is_applied = !keys.is_empty()
-        && reading.script.rows.iter().any(|row| row.role != Role::Context && !row.blank)
-        && keys.len() == range.len()
-        && range.clone().zip(&keys).all(|(at, key)| now.has_key(at, key));
-    is_applied.then(|| {
-        let (first, last) = (now.line_number(range.start), now.line_number(range.end - 1));
-        Lines { start: first, count: last + 1 - first }
-    })
+    let keys: Vec<String> = after.anchors().map(|(_, row)| line_key(&row.text).into_owned()).collect();
+    let changes_lines = reading.script.rows.iter().any(|row| row.role != Role::Context && !row.blank);
+    match keys.is_empty() {
+        true => applied::was_removed(place.range.clone(), version, now).then(Vec::new),
+        false if !changes_lines => None,
+        false => {
+            let range = version.map(now).range_now(place.range.clone());
+            applied::lines_with_keys(&keys, range, now).map(|lines| vec![lines])
+        }
+    }
 }
 
 fn are_consecutive(pairs: &[(usize, usize)]) -> bool {
@@ -217,6 +244,15 @@ fn is_related(
             .any(|other| line_similarity(&key, &line_key(&now.text(other))) >= MIN_RELATED)
     };
     place.range.clone().take(MAX_RELATED_LINES).any(similar)
+}
+
+/// Whether the first rows that are not blank context are added lines, and no removed ones are among them.
+fn starts_with_insertion<'r>(rows: impl Iterator<Item = &'r Row>) -> bool {
+    let mut changed = rows
+        .skip_while(|row| row.role == Role::Context && row.blank)
+        .take_while(|row| row.role != Role::Context)
+        .peekable();
+    changed.peek().is_some() && changed.all(|row| row.role == Role::Added)
 }
 
 /// Whether a line has a squashed hash, in a part of a file.
@@ -269,6 +305,28 @@ impl<'s> CarriedLines<'s> {
             now: map.now(earlier),
         });
         Self { script, lines: lines.collect(), map, earlier: version.index(), now }
+    }
+
+    /// Whether every line is there byte for byte, with nothing new between them.
+    fn are_unchanged(&self) -> bool {
+        let is_unchanged = |line: &CarriedLine<'_>| {
+            line.now.is_some_and(|at| self.now.text(at) == self.earlier.text(line.earlier))
+        };
+        let are_together = |two: &[CarriedLine<'_>]| match (two[0].now, two[1].now) {
+            (Some(first), Some(second)) => {
+                second.checked_sub(first) == two[1].earlier.checked_sub(two[0].earlier)
+            }
+            _ => false,
+        };
+        !self.lines.is_empty()
+            && self.lines.iter().all(is_unchanged)
+            && self.lines.windows(2).all(are_together)
+    }
+
+    /// Whether a line that decides about the place, however short, occurs once in the version and once now. Otherwise the lines
+    /// that are there may be those of a new block with the same end.
+    fn has_deciding_line_that_occurs_once(&self) -> bool {
+        self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| self.occurs_once(line))
     }
 
     /// The current positions of the script's rows; `None` if what the script changes has changed.
@@ -356,22 +414,32 @@ impl<'s> CarriedLines<'s> {
     fn is_same_block(&self) -> bool {
         let change = self.script.first_change();
         let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        let names_stay = above.filter(|line| names_item(&line.row.text)).all(|line| {
+        let enclosing = rows_around_changes(self.script);
+        let names_stay = above.into_iter().all(|line| {
+            let text = &line.row.text;
             let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
-            replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(&line.row.text))
+            match () {
+                () if names_item(text) => {
+                    replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text))
+                }
+                // In any other language, layout shows which block it is: `Host alpha`.
+                () if enclosing.contains(line.number) && block_name(text).is_some() => {
+                    replaced_by.any(|at| block_name(&self.now.text(at)) == block_name(text))
+                }
+                () => true,
+            }
         });
         names_stay && self.blocks_around_are_left()
     }
 
-    /// The lines that decide where the change is: those that are removed, and those next to an insertion.
+    /// The lines that decide where the change is: those that are removed, and those next to an insertion. Beside lines that are
+    /// replaced, a neighbour does not show which ones they are.
     fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
-        let is_blank_context = |row: &&Row| row.role == Role::Context && row.blank;
-        let is_added = |row: Option<&Row>| row.is_some_and(|row| row.role == Role::Added);
         let rows = &self.script.rows;
         self.lines.iter().filter(move |line| {
             line.row.role == Role::Removed
-                || is_added(rows[line.number + 1..].iter().find(|row| !is_blank_context(row)))
-                || is_added(rows[..line.number].iter().rev().find(|row| !is_blank_context(row)))
+                || starts_with_insertion(rows[line.number + 1..].iter())
+                || starts_with_insertion(rows[..line.number].iter().rev())
         })
     }
 
@@ -385,8 +453,19 @@ impl<'s> CarriedLines<'s> {
     /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
     /// twins. Or a new one is next to them, and a diff may as well call theirs the new ones.
     fn may_be_a_twin(&self) -> bool {
-        let distinctive =
-            || self.deciding_lines().filter(|line| is_distinctive(&line.row.text)).take(MAX_DECIDING_LINES);
+        // A lone brace says little about the place, and `a` no more than `b`. Where all lines that decide are such lines, each
+        // of them counts.
+        let has_letters = |text: &str| text.contains(char::is_alphanumeric);
+        let decided_by = |is_telling: fn(&str) -> bool| {
+            self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| is_telling(&line.row.text))
+        };
+        let is_telling: fn(&str) -> bool = match () {
+            () if decided_by(is_distinctive) => is_distinctive,
+            () if decided_by(has_letters) => has_letters,
+            () => |_| true,
+        };
+        let telling =
+            || self.deciding_lines().filter(|line| is_telling(&line.row.text)).take(MAX_DECIDING_LINES);
         let is_reduced = |line: &CarriedLine<'_>| {
             let hash = self.earlier.squashed(line.earlier);
             let before = self.earlier.occurrences(hash).map_or(0, |known| known.len());
@@ -398,15 +477,38 @@ impl<'s> CarriedLines<'s> {
                 |index: &SearchIndex<'_>| index.occurrences(hash).is_some_and(|known| known.len() > 1);
             is_several(&self.earlier) || is_several(self.now)
         };
-        let is_gone = |line: &CarriedLine<'_>| line.now.is_none() && is_distinctive(&line.row.text);
-        let is_less = distinctive().any(is_reduced)
-            || distinctive().any(|line| self.may_have_slid(line))
-            || (distinctive().any(has_twin) && self.lines.iter().any(is_gone));
+        let is_gone = |line: &CarriedLine<'_>| {
+            line.now.is_none() && is_telling(&line.row.text) && has_letters(&line.row.text)
+        };
+        let is_less = telling().any(is_reduced)
+            || telling().any(|line| self.may_have_slid(line))
+            || (telling().any(has_twin)
+                && (self.lines.iter().any(is_gone) || !self.is_together() || self.may_have_moved()));
         let is_proof = |line: &CarriedLine<'_>| {
             (letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
-                || self.is_next_to_fixed_line(line)
+                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
         };
-        is_less && !distinctive().any(is_proof)
+        is_less && !telling().any(is_proof)
+    }
+
+    /// Whether the quoted lines that are left follow each other, with nothing new between them.
+    fn is_together(&self) -> bool {
+        let left = || self.lines.iter().filter_map(|line| line.now);
+        left().zip(left().skip(1)).all(|(before, at)| at == before + 1)
+    }
+
+    /// Whether a quoted line is gone and has come elsewhere, as when blocks change places. A diff pairs what else the blocks have
+    /// with whichever of them did not move.
+    fn may_have_moved(&self) -> bool {
+        self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.has_come_elsewhere(line))
+    }
+
+    /// Whether a line is gone, and a line with its text is new.
+    fn has_come_elsewhere(&self, line: &CarriedLine<'_>) -> bool {
+        let is_new = |hash: u64| {
+            self.now.occurrences(hash).is_some_and(|mut known| known.any(|at| self.map.is_new(at)))
+        };
+        line.now.is_none() && letters(&line.row.text) > 0 && is_new(self.earlier.squashed(line.earlier))
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
@@ -429,7 +531,9 @@ impl<'s> CarriedLines<'s> {
             .filter(|line| line.row.role == Role::Removed || !removes_lines)
             .take(MAX_DECIDING_LINES)
             .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
+        let mut removed = self.lines.iter().filter(|line| line.row.role == Role::Removed);
         (is_decided || MIN_LEFT.is_reached_by(left, all))
+            && !removed.any(|line| self.has_come_elsewhere(line))
             && self.blocks_around_are_left()
             && !self.may_be_a_twin()
     }
@@ -472,7 +576,7 @@ impl<'s> CarriedLines<'s> {
         lines.any(|line| {
             let is_long = letters(&line.row.text) >= MIN_PINNING_LETTERS;
             (is_long && (self.occurs_once(line) || self.occurs_once_between_fixed_lines(line)))
-                || self.is_next_to_fixed_line(line)
+                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
         })
     }
 
@@ -488,9 +592,28 @@ impl<'s> CarriedLines<'s> {
     /// Whether a line is attached to one that occurs once in the version and once now: all lines between the two are the same,
     /// with nothing new among them.
     fn is_next_to_fixed_line(&self, line: &CarriedLine<'_>) -> bool {
+        // A lone brace below another block is not attached to what is in that block.
+        let is_above = self.has_fixed_line(line, Side::Above) && is_distinctive(&line.row.text);
         line.now.is_some()
-            && (self.has_fixed_line(line, Side::Above) || self.has_fixed_line(line, Side::Below))
+            && (is_above || self.has_fixed_line_below_in_block(line))
             && !self.may_have_slid(line)
+    }
+
+    /// Whether one of the unchanged lines below a line occurs once and belongs to the same block. The heading of the next block
+    /// shows only that the line is the end of one.
+    fn has_fixed_line_below_in_block(&self, line: &CarriedLine<'_>) -> bool {
+        let unchanged = self.map.unchanged_around(line.earlier).lines;
+        let depth_of = |at: usize| indent(&self.earlier.text(at)).len();
+        let at = line.earlier;
+        let depth = depth_of(at);
+        let ends_block = at.checked_sub(1).is_some_and(|above| depth_of(above) > depth);
+        let is_in_block = |below: &usize| match depth_of(*below).cmp(&depth) {
+            Ordering::Greater => true,
+            Ordering::Equal => !ends_block && !names_item(&self.earlier.text(*below)),
+            Ordering::Less => false,
+        };
+        let end = unchanged.end.min(at + MAX_PINNING_DISTANCE).min(self.earlier.len());
+        (at + 1..end).take_while(is_in_block).any(|at| self.is_fixed(at))
     }
 
     /// Whether a diff may as well pair a line with another one: an equal line was removed or added in the next changed range, and

@@ -10,12 +10,19 @@ use crate::path::FilePath;
 use crate::plan::Run;
 use crate::ports::versions::{KnownVersion, VersionSource};
 use crate::snapshot::{FileContent, Snapshot};
-use slipstitch_text::{EncodingRule, diff_line_slices};
+use slipstitch_text::{EncodingRule, diff_slices};
 
 /// Earlier versions of a file that a request may quote, most likely first.
 pub trait EarlierVersions {
     /// The versions of the file at `path`, whose text is `now`.
     fn of(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion>;
+
+    /// Texts that the file at `path`, which does not exist any more, had before. `moved` is the content of the file that may
+    /// have been moved from there.
+    fn of_missing(&self, path: &FilePath, moved: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let _ = (path, moved);
+        Vec::new()
+    }
 }
 
 /// A finder without evidence judges by the text alone.
@@ -144,7 +151,7 @@ impl LineMap {
     fn new(earlier: &SearchIndex<'_>, now: &SearchIndex<'_>) -> Self {
         let hashes =
             |index: &SearchIndex<'_>| -> Vec<u64> { (0..index.len()).map(|at| index.squashed(at)).collect() };
-        Self { changed: diff_line_slices(&hashes(earlier), &hashes(now)) }
+        Self { changed: diff_slices(&hashes(earlier), &hashes(now)) }
     }
 
     /// The current position of a line of the version; `None` if the line was changed or removed.
@@ -158,6 +165,12 @@ impl LineMap {
             None => (0, 0),
         };
         Some(at - old_end + new_end)
+    }
+
+    /// Whether a current line is none of the version's.
+    pub(super) fn is_new(&self, at: usize) -> bool {
+        let next = self.changed.partition_point(|(_, new)| new.end <= at);
+        self.changed.get(next).is_some_and(|(_, new)| new.contains(&at))
     }
 
     /// The unchanged lines around an unchanged line of the version.
@@ -174,6 +187,11 @@ impl LineMap {
     pub(super) fn replaced(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
         let next = self.changed.partition_point(|(old, _)| old.end <= at);
         self.changed.get(next).filter(|(old, _)| old.contains(&at)).cloned()
+    }
+
+    /// The positions of the current lines that the version does not have.
+    pub(super) fn added(&self) -> impl Iterator<Item = usize> {
+        self.changed.iter().flat_map(|(_, added)| added.clone())
     }
 
     /// The current positions between the first and the last line of a non-empty range of the version.

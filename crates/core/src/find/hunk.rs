@@ -142,7 +142,8 @@ struct HunkFinder<'a> {
 impl<'a> HunkFinder<'a> {
     fn new(hunks: &'a [PendingHunk<'a>], rules: EditRules, file: &'a FileText<'a>) -> Self {
         let table = LineTable::new(file.snapshot);
-        let scopes = ScopeIndex::new(&table, hunks.iter().flat_map(|pending| &pending.hunk.scopes));
+        let names = hunks.iter().flat_map(|pending| pending.hunk.scopes.iter().chain(&pending.hunk.section));
+        let scopes = ScopeIndex::new(&table, names);
         let misses = Misses::new(file, rules);
         let index = OnceCell::new();
         Self { file, misses, table, hunks, index, scopes, rules, budget: file.budget.renew() }
@@ -163,7 +164,8 @@ impl<'a> HunkFinder<'a> {
                 Ok(Some(matched)) => {
                     let resolved = self
                         .require_unapplied(pending, matched)
-                        .and_then(|()| apply::apply_hunk(pending, matched, self));
+                        .and_then(|()| apply::apply_hunk(pending, matched, self))
+                        .map(|resolved| self.with_indentation_note(pending, matched, resolved));
                     if matched.rung == Rung::Stated {
                         // Only the hunk before it shows where an insertion without context belongs.
                         resolved.map(|resolved| self.with_shift_note(pending, matched, shift, resolved))
@@ -186,12 +188,23 @@ impl<'a> HunkFinder<'a> {
         out
     }
 
+    /// Notes that added lines are indented like nothing else in the file.
+    fn with_indentation_note(
+        &self,
+        pending: &PendingHunk<'_>,
+        matched: HunkMatch,
+        mut resolved: ResolvedEdit,
+    ) -> ResolvedEdit {
+        let (old, new) = pending.variants[matched.variant].texts();
+        let name = format!("Hunk {}", pending.number);
+        resolved.notes.extend(self.misses.note_odd_indentation(&name, &old, &new));
+        resolved
+    }
+
     /// Fails if the lines that a hunk adds are already around its place.
     fn require_unapplied(&self, pending: &PendingHunk<'_>, matched: HunkMatch) -> Result<(), Reason> {
         let variant = &pending.variants[matched.variant];
-        let join = |lines: Vec<&str>| lines.join("\n");
-        let old = join(variant.old().map(|line| line.text).collect());
-        let new = join(variant.new_lines().map(|line| line.text).collect());
+        let (old, new) = variant.texts();
         let lines = self.table.span(matched.start, matched.start + variant.old_count());
         let found = Span::new(lines.start(), lines.start() + self.file.snapshot.needle(&old).len());
         require_unapplied(&old, &new, found, self.rules, self.file.snapshot)

@@ -16,6 +16,8 @@ enum Rule {
     Shift { from: String, to: String, unit: Option<usize> },
     /// Replaces the indentation unit.
     Units { from: String, to: String },
+    /// Replaces the outermost indentation, and the unit of what is deeper.
+    ShiftUnits { from: String, to: String, deeper: Box<Rule> },
 }
 
 /// How to indent the added lines of one request.
@@ -91,6 +93,12 @@ impl Indentation {
         if let Some(rule) = fitting.next() {
             return Self { others: fitting.collect(), ..learned(Some(rule)) };
         }
+        // Lines that are all at one depth do not show what deeper ones should be.
+        if let Some(depth) = flattened_to(pairs)
+            && added.iter().any(|indent| *indent != depth)
+        {
+            return Self { table: table_of(pairs), ..learned(None) };
+        }
         // Models often strip the indentation of the first line, right after the opening quote.
         if let [first, rest @ ..] = pairs
             && first.request.is_empty()
@@ -113,8 +121,7 @@ impl Indentation {
             let correct = regular.iter().map(|pair| pair.request.clone()).collect();
             return Self { slips, correct, ..learned(Some(rule)) };
         }
-        let table = pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect();
-        Self { table, ..learned(majority_rule(pairs, added)) }
+        Self { table: table_of(pairs), ..learned(majority_rule(pairs, added)) }
     }
 
     /// The indentation of an added line; `None` if the pairs do not determine it. `is_first` marks the request's first
@@ -234,6 +241,17 @@ impl IndentSample<'_> {
     }
 }
 
+/// The only indentation of the request's lines, if the file has them at several depths.
+fn flattened_to(pairs: &[IndentPair]) -> Option<&str> {
+    let (first, rest) = pairs.split_first()?;
+    let is_flat = rest.iter().all(|pair| pair.request == first.request);
+    (is_flat && rest.iter().any(|pair| pair.file != first.file)).then_some(first.request.as_str())
+}
+
+fn table_of(pairs: &[IndentPair]) -> Vec<(String, String)> {
+    pairs.iter().map(|pair| (pair.request.clone(), pair.file.clone())).collect()
+}
+
 /// Whether a line is indented by one space too many or too few.
 fn is_one_column_off(pair: &IndentPair) -> bool {
     pair.request.len().abs_diff(pair.file.len()) == 1
@@ -301,12 +319,25 @@ fn candidate_rules(pairs: &[IndentPair], added: &[&str]) -> Vec<Rule> {
     let outermost =
         pairs.iter().filter(|pair| !pair.request.is_empty()).min_by_key(|pair| pair.request.len());
     let units = outermost.and_then(|pair| unit_rule(&pair.request, &pair.file));
+    // A first line that lost its indentation, above lines that are right, shows no other unit.
+    let is_only_first_off = pairs.iter().skip(1).all(|pair| pair.request == pair.file);
+    let base = pairs.iter().find(|pair| pair.request == from && !is_only_first_off);
+    let shifted_units = base.and_then(|base| {
+        let deeper = |pair: &IndentPair| {
+            let (request, file) = (pair.request.strip_prefix(from)?, pair.file.strip_prefix(&*base.file)?);
+            Some((request.to_owned(), file.to_owned())).filter(|(request, _)| !request.is_empty())
+        };
+        let (request, file) = pairs.iter().filter_map(deeper).min_by_key(|(request, _)| request.len())?;
+        let deeper = unit_rule(&request, &file).filter(|_| from != base.file && request != file)?;
+        Some(Rule::ShiftUnits { from: from.to_owned(), to: base.file.clone(), deeper: Box::new(deeper) })
+    });
     // Between tabs and spaces the depth matters, otherwise the offset.
     let changes_char = matches!(&shift, Some(Rule::Shift { from, to, .. }) if uses_other_char(from, to));
     match changes_char {
         true => rules.extend(units.into_iter().chain(shift)),
         false => rules.extend(shift.into_iter().chain(units)),
     }
+    rules.extend(shifted_units);
     rules
 }
 
@@ -353,6 +384,10 @@ impl Rule {
                 let fits = indent.len().is_multiple_of(from.len()) && from.repeat(depth) == indent;
                 fits.then(|| to.repeat(depth))
             }
+            Self::ShiftUnits { from, to, deeper } => {
+                let rest = indent.strip_prefix(from.as_str())?;
+                Some(format!("{to}{}", deeper.apply(rest)?))
+            }
         }
     }
 }
@@ -368,7 +403,7 @@ fn convert_deeper(to: &str, rest: &str, unit: Option<usize>) -> String {
     }
 }
 
-fn gcd(mut a: usize, mut b: usize) -> usize {
+pub(super) fn gcd(mut a: usize, mut b: usize) -> usize {
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -464,6 +499,9 @@ mod tests {
         assert_eq!(replaced(&[("", ""), ("     ", "    ")], &["     ", "         "]), [Some(4), Some(8)]);
         // A depth that the file does not use.
         assert_eq!(replaced(&[("    ", "        ")], &["     "]), [None]);
+        // All lines at one depth, in both texts or only in the old one.
+        let flat = [("", "    "), ("", "        "), ("", "        ")];
+        assert_eq!(replaced(&flat, &["", "    "]), [None, None]);
     }
 
     #[rstest]
@@ -475,6 +513,8 @@ mod tests {
     #[case::spaces_in_the_file(&[("\t", "  ")], "\t\t", Some("    "))]
     #[case::tabs_from_nothing(&[("", "\t")], "    ", Some("\t\t"))]
     #[case::another_unit(&[("", ""), ("  ", "    "), ("    ", "        ")], "      ", Some("            "))]
+    #[case::another_unit_and_further_out(&[("", "        "), ("  ", "            "), ("    ", "                ")], "      ", Some("                    "))]
+    #[case::another_unit_in_tabs(&[("", "\t\t"), ("  ", "\t\t\t")], "    ", Some("\t\t\t\t"))]
     #[case::one_line_off(&[("  ", "  "), ("   ", "    "), ("    ", "    ")], "      ", Some("      "))]
     #[case::off_in_pairs(&[("  ", ""), ("", ""), ("    ", "  "), ("", "")], "  ", None)]
     #[case::single_typo(&[("   ", "    ")], "    ", Some("    "))]

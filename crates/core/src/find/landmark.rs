@@ -1,5 +1,7 @@
 //! Tells equal texts in a file apart by the lines around them.
 
+use std::collections::BTreeSet;
+
 use super::diagnosis::{Candidate, Landmark};
 use super::limits::{MAX_LANDMARK_DISTANCE, MAX_SHOWN_CHARS};
 use crate::snapshot::Snapshot;
@@ -35,8 +37,27 @@ pub(super) fn add_landmarks(candidates: &mut [Candidate], snapshot: &Snapshot) {
             }
         }
     }
-    if let Some((numbers, texts)) = partial {
-        set_landmarks(candidates, &numbers, &texts);
+    match partial {
+        Some((numbers, texts)) => set_landmarks(candidates, &numbers, &texts),
+        None => add_landmarks_beside_edge(candidates, snapshot),
+    }
+}
+
+/// The same where one candidate is the first or the last line of the file, which tells it from the others, and has no line to compare.
+fn add_landmarks_beside_edge(candidates: &mut [Candidate], snapshot: &Snapshot) {
+    let count = snapshot.line_count();
+    for is_above in [true, false] {
+        let (at_edge, others): (Vec<_>, Vec<_>) =
+            candidates.iter_mut().partition(|one| neighbour(one, is_above, 1, count).is_none());
+        let numbers: Vec<usize> =
+            others.iter().filter_map(|one| neighbour(one, is_above, 1, count)).collect();
+        let texts: Vec<String> =
+            numbers.iter().map(|&number| snapshot.line(number).trim().to_owned()).collect();
+        let distinct: BTreeSet<&String> = texts.iter().filter(|text| is_telling(text)).collect();
+        if at_edge.len() == 1 && distinct.len() == texts.len() {
+            set_landmarks(others, &numbers, &texts);
+            return;
+        }
     }
 }
 
@@ -54,8 +75,12 @@ fn is_telling(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-fn set_landmarks(candidates: &mut [Candidate], numbers: &[usize], texts: &[String]) {
-    for ((candidate, &line), text) in candidates.iter_mut().zip(numbers).zip(texts) {
+fn set_landmarks<'c>(
+    candidates: impl IntoIterator<Item = &'c mut Candidate>,
+    numbers: &[usize],
+    texts: &[String],
+) {
+    for ((candidate, &line), text) in candidates.into_iter().zip(numbers).zip(texts) {
         candidate.landmark =
             Some(Landmark { line, text: truncate_chars(text, MAX_SHOWN_CHARS).into_owned() });
     }

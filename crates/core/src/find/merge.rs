@@ -119,6 +119,7 @@ impl Changes {
             file_unit: index.indent_unit(),
             new_is_like_file: new_depths == NewDepths::LikeFile,
         });
+        let ends_clean = policy == MergePolicy::Careful && adds_trailing_whitespace(script, alignment, index);
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
         let mut changes = Self::default();
@@ -149,6 +150,7 @@ impl Changes {
                     let file = partners[number].and_then(|removed| Some((removed, alignment.line(removed)?)));
                     let file = file.map(|(removed, line)| (removed, index.snapshot.line(line)));
                     let text = match file {
+                        _ if row.blank && ends_clean => String::new(),
                         // The new text is what the file already has; only the old text differs.
                         Some((_, line)) if line == row.text => row.text.clone(),
                         _ if row.blank => row.text.clone(),
@@ -166,6 +168,7 @@ impl Changes {
                                 }
                             };
                             let body = &row.text[indent.len()..];
+                            let body = if ends_clean { body.trim_end() } else { body };
                             let restored = file.and_then(|(removed, line)| {
                                 restore_punctuation(script.rows[removed].text.trim(), body, line.trim())
                             });
@@ -251,6 +254,17 @@ fn replace_lines(
         }
     }
     (from..to, lines)
+}
+
+/// Whether every line of the request that is in the file has trailing whitespace, and the file's has none. Then it is no part of the
+/// added lines either.
+fn adds_trailing_whitespace(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
+    let mut lines = script.anchors().filter_map(|(row, text)| Some((text, alignment.line(row)?))).peekable();
+    let ends_in_whitespace = |line: &str| line.ends_with([' ', '\t']);
+    lines.peek().is_some()
+        && lines.all(|(text, line)| {
+            ends_in_whitespace(&text.text) && !ends_in_whitespace(&index.snapshot.line(line))
+        })
 }
 
 /// Whether the line before an added one is not in the file, but the line after it is: then that line shows the place.

@@ -9,6 +9,7 @@ use super::inside;
 use super::ladder;
 use super::limits::{MAX_CANDIDATES, MAX_WINDOWS};
 use super::merge::Unmergeable;
+use super::odd_indentation;
 use super::offer::Offers;
 use super::recovered_edit::apply_recovered;
 use super::recovery::{Recovery, StaleQuote};
@@ -30,6 +31,9 @@ impl<'f, 'a> Misses<'f, 'a> {
 
     /// Finds a request and applies it, or explains why there is no place.
     pub(super) fn resolve(&self, request: &SearchRequest) -> Result<ResolvedEdit, Reason> {
+        if !self.file.budget.may_take_long() {
+            return Err(Reason::TooCostly);
+        }
         match ladder::find(request, self.file, self.rules.tolerance) {
             Recovery::Found(found) => apply_recovered(&request.name, found, self.rules, self.file),
             recovery => Err(self.explain(recovery, request)),
@@ -45,6 +49,13 @@ impl<'f, 'a> Misses<'f, 'a> {
         }
     }
 
+    /// A note about new text of an exact edit that is indented like nothing else in the file, for callers whose edits recover.
+    pub(super) fn note_odd_indentation(&self, name: &str, old: &str, new: &str) -> Option<String> {
+        let recovers = self.rules.tolerance == Tolerance::Recover;
+        let odd = recovers.then(|| odd_indentation::describe(old, new, self.file)).flatten()?;
+        Some(format!("{name}: the new text is {odd}; it was written as sent"))
+    }
+
     fn explain(&self, recovery: Recovery, request: &SearchRequest) -> Reason {
         let snapshot = self.file.snapshot;
         match recovery {
@@ -56,9 +67,7 @@ impl<'f, 'a> Misses<'f, 'a> {
                 lines: lines.iter().map(|lines| lines.start).collect(),
                 overlapping: false,
             },
-            Recovery::AlreadyApplied(lines) => {
-                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, snapshot))
-            }
+            Recovery::AlreadyApplied(places) => self.not_found(Diagnosis::of_applied(&places, snapshot)),
             Recovery::Unmergeable(lines, why) => {
                 let cause = match why {
                     Unmergeable::Elision => Cause::Elision,
@@ -125,8 +134,8 @@ impl<'f, 'a> Misses<'f, 'a> {
         };
         match recovery {
             Recovery::Stale(stale) => self.not_found(self.diagnose_stale(stale, request)),
-            Recovery::AlreadyApplied(lines) => {
-                self.not_found(Diagnosis::at(Cause::AlreadyApplied, lines, self.file.snapshot))
+            Recovery::AlreadyApplied(places) => {
+                self.not_found(Diagnosis::of_applied(&places, self.file.snapshot))
             }
             recovery => {
                 let meant = closest_reading(request, self.file).map(|reading| request.meant_as(reading));

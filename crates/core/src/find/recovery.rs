@@ -67,8 +67,8 @@ pub(super) enum Recovery {
     Found(RecoveredPlace),
     /// Several places. A looser step could only find more.
     Ambiguous(Vec<Lines>),
-    /// One place, and the new text is already there.
-    AlreadyApplied(Lines),
+    /// The new text is already there, at these lines; if there are none, the old text was removed as requested.
+    AlreadyApplied(Vec<Lines>),
     /// One place, and the request cannot be merged into it.
     Unmergeable(Lines, Unmergeable),
     /// The request quotes an earlier version, and what it changes has changed since.
@@ -128,7 +128,7 @@ pub(super) fn merge_into(
                 has_unclear_indent,
             })
         }
-        Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(lines),
+        Err(Unmergeable::AlreadyPresent) => Recovery::AlreadyApplied(vec![lines]),
         Err(why) => Recovery::Unmergeable(lines, why),
     }
 }

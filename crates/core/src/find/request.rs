@@ -15,6 +15,8 @@ pub(super) struct SearchRequest {
     /// How messages name it: `edit 2`, `Hunk 1`.
     pub(super) name: String,
     pub(super) place: PlaceHint,
+    /// Whether every occurrence is meant, and not the only one.
+    pub(super) is_everywhere: bool,
 }
 
 /// What a request says about its place.
@@ -60,7 +62,12 @@ impl SearchRequest {
     /// A request that replaces `old` with `new`, both canonical.
     pub(super) fn of_snippet(name: String, old: &str, new: &str, place: PlaceHint) -> Self {
         let readings = interpretations(old, new).into_iter().map(Reading::of_snippet).collect();
-        Self { readings, meant: 0, name, place }
+        Self { readings, meant: 0, name, place, is_everywhere: false }
+    }
+
+    /// The same request for every occurrence of its old text.
+    pub(super) fn everywhere(self, is_everywhere: bool) -> Self {
+        Self { is_everywhere, ..self }
     }
 
     /// A request that applies a hunk. `variants` are its readings by the patch parser.
@@ -74,25 +81,38 @@ impl SearchRequest {
                 Reading { script: Script::of_lines(lines.iter().copied(), *file_end), classes, snippet: None }
             })
             .collect();
-        // Entities damage the lines of a hunk just as any other text. The parser reads all other damage, because it hides
-        // the markers of lines.
+        // Entities damage the lines of a hunk just as any other text, and so do escapes inside lines. The parser reads all other
+        // damage, because it hides the markers of lines.
         if let Some(HunkReading { lines, .. }) = variants.first() {
             let text = |keep: fn(Role) -> bool| -> String {
                 lines.iter().filter(|(role, _)| keep(*role)).map(|(_, text)| format!("{text}\n")).collect()
             };
-            let repaired = interpretations(&text(Role::is_old), &text(Role::is_new));
-            let repaired =
-                repaired.into_iter().filter(|reading| reading.classes == [DifferenceKind::Entities]);
+            let (old, new) = (text(Role::is_old), text(Role::is_new));
+            let is_inside_lines = |reading: &Interpretation| match reading.classes[..] {
+                [DifferenceKind::Entities] => true,
+                [DifferenceKind::Escapes] => {
+                    let lines = |text: &str| text.matches('\n').count();
+                    lines(&reading.old) == lines(&old) && lines(&reading.new) == lines(&new)
+                }
+                _ => false,
+            };
+            let repaired = interpretations(&old, &new).into_iter().filter(is_inside_lines);
             readings
                 .extend(repaired.map(|reading| Reading { snippet: None, ..Reading::of_snippet(reading) }));
         }
         readings.sort_by_key(Reading::rank);
-        Self { readings, meant: 0, name, place }
+        Self { readings, meant: 0, name, place, is_everywhere: false }
     }
 
     /// The same request, with other knowledge of its place.
     pub(super) fn at(&self, place: PlaceHint) -> Self {
-        Self { readings: self.readings.clone(), meant: self.meant, name: self.name.clone(), place }
+        Self {
+            readings: self.readings.clone(),
+            meant: self.meant,
+            name: self.name.clone(),
+            place,
+            is_everywhere: self.is_everywhere,
+        }
     }
 
     /// Old and new text of the request as sent.
@@ -102,6 +122,11 @@ impl SearchRequest {
             Some((old, new)) => (old.clone(), new.clone()),
             None => (reading.script.text(Role::is_old), reading.script.text(Role::is_new)),
         }
+    }
+
+    /// Old and new text as they were sent, if the request is no hunk.
+    pub(super) fn as_sent_snippet(&self) -> Option<(&str, &str)> {
+        self.readings[0].snippet.as_ref().map(|(old, new)| (old.as_str(), new.as_str()))
     }
 
     /// The request as it was sent.

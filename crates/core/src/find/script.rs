@@ -2,7 +2,7 @@
 
 use super::punctuation::line_key;
 pub(super) use slipstitch_patch::Role;
-use slipstitch_text::diff_line_slices;
+use slipstitch_text::diff_slices;
 
 /// One line of an edit script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Script {
         let new: Vec<&str> = if new.is_empty() { Vec::new() } else { new.split('\n').collect() };
         let mut rows = Vec::with_capacity(old.len() + new.len());
         let mut at = 0;
-        for (removed, added) in diff_line_slices(&old, &new) {
+        for (removed, added) in diff_slices(&old, &new) {
             rows.extend(old[at..removed.start].iter().map(|line| Row::new(Role::Context, line)));
             rows.extend(old[removed.clone()].iter().map(|line| Row::new(Role::Removed, line)));
             rows.extend(new[added].iter().map(|line| Row::new(Role::Added, line)));

@@ -1,7 +1,7 @@
 //! Operations on a text: which spans each one replaces, and with what.
 
-use super::applied::require_unapplied;
-use super::diagnosis::candidate_at;
+use super::applied::{find_replaced_lines, require_unapplied};
+use super::diagnosis::{Diagnosis, candidate_at};
 use super::error::Reason;
 use super::file_text::FileText;
 use super::landmark::add_landmarks;
@@ -149,7 +149,9 @@ fn resolve_operation(
             if hits.count == 0 {
                 let within = within.map(|lines| line_range_span(lines, snapshot)).transpose()?;
                 let place = PlaceHint { within, ..PlaceHint::default() };
-                let resolved = misses.resolve(&SearchRequest::of_snippet(name, &old, &new, place))?;
+                let request = SearchRequest::of_snippet(name, &old, &new, place)
+                    .everywhere(matches!(which, Which::All | Which::Exactly(_)));
+                let resolved = misses.resolve(&request)?;
                 return match which {
                     Which::Exactly(expected) if *expected != resolved.spans.len() => {
                         let starts = resolved.spans.iter().map(|span| span.start());
@@ -164,7 +166,9 @@ fn resolve_operation(
             if let (Which::Unique | Which::UniqueLines, [found]) = (which, &spans[..]) {
                 require_unapplied(&old, &new, *found, rules, snapshot)?;
             }
-            replace_exactly(&name, spans, &old, &new, rules, snapshot)
+            let mut resolved = replace_exactly(&name, spans, &old, &new, rules, snapshot)?;
+            resolved.notes.extend(misses.note_odd_indentation(&name, &old, &new));
+            Ok(resolved)
         }
         Operation::ReplaceAt { old, new, lines } => {
             let (old, new) = (canonical(old), canonical(new));
@@ -174,7 +178,7 @@ fn resolve_operation(
             Ok(ResolvedEdit { rung: Rung::Chosen, ..misses.resolve_chosen(&request)? })
         }
         Operation::ReplaceLines { lines, new, expect } => {
-            replace_lines(edit, *lines, &canonical(new), expect.as_deref(), rules.newline, snapshot)
+            replace_lines(edit, *lines, &canonical(new), expect.as_deref(), rules, snapshot)
         }
         Operation::InsertLines { after, text } => {
             let after = match after {
@@ -252,11 +256,7 @@ fn has_escaped_line_breaks(old: &str, new: &str) -> bool {
     let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
     let lines = || new.split("\\n").map(str::trim).filter(|line| is_distinctive(line));
     let is_old = |line: &str| old.lines().any(|old| old.trim() == line);
-    !new.contains('\n')
-        && new.contains("\\n")
-        && old.contains('\n')
-        && !old.contains("\\n")
-        && lines().any(is_old)
+    !new.contains('\n') && new.contains("\\n") && old.contains('\n') && lines().any(is_old)
 }
 
 /// Whether text of several lines starts inside the indentation of a line: the request has less of it than the file, so its other
@@ -341,7 +341,7 @@ fn replace_lines(
     lines: LineRange,
     new: &str,
     expect: Option<&str>,
-    style: NewlineStyle,
+    rules: EditRules,
     snapshot: &Snapshot,
 ) -> Result<ResolvedEdit, Reason> {
     let count = snapshot.line_count();
@@ -349,12 +349,16 @@ fn replace_lines(
     if first < 1 || last < first || last > count {
         return Err(Reason::OutOfRange { first, last, count });
     }
+    let expect = expect.map(canonical);
     let span = Span::new(snapshot.line_span(first).start(), snapshot.line_span(last).end());
     let found = snapshot.text_in(span);
     let found = String::from_utf8_lossy(&found);
     let found = canonical(&found);
-    if expect.is_some_and(|expect| trim_newline(&canonical(expect)) != trim_newline(&found)) {
-        return Err(Reason::Unexpected { first, last, found: found.into_owned() });
+    if let Some(expect) = expect.filter(|expect| trim_newline(expect) != trim_newline(&found)) {
+        return Err(match find_replaced_lines(lines, &expect, new, rules, snapshot) {
+            Some(lines) => Reason::AlreadyApplied(Diagnosis::of_applied(&[lines], snapshot)),
+            None => Reason::Unexpected { first, last, found: found.into_owned() },
+        });
     }
     // A line range always covers whole lines, so the file decides about the final newline, not the new text.
     let mut new = new.to_owned();
@@ -365,7 +369,7 @@ fn replace_lines(
     } else if new.ends_with('\n') {
         new.pop();
     }
-    resolved_at(edit, span, new, style, snapshot)
+    resolved_at(edit, span, new, rules.newline, snapshot)
 }
 
 fn insert_lines(

@@ -1,11 +1,12 @@
 //! Operations on whole files.
 
 use super::combine::ordered_splices;
+use super::diagnosis::{AppliedForm, Diagnosis};
 use super::error::Reason;
 use super::resolved_edit::diff_parts;
 use crate::change::{Base, FileChange, LineTotals, Lines, PathChange, Place, PlacedEdit, Rung};
 use crate::path::FilePath;
-use crate::plan::{IfMissing, NewlineStyle, Operation};
+use crate::plan::{EditRules, IfAlreadyApplied, IfMissing, NewlineStyle, Operation};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{ContentHash, canonical};
 use slipstitch_text::{Span, Splice, Splices};
@@ -38,6 +39,7 @@ pub(super) fn resolve(
     path: &FilePath,
     snapshot: Option<&Snapshot>,
     edit: usize,
+    rules: EditRules,
 ) -> Result<FileChange, Reason> {
     match (operation, snapshot) {
         (Operation::Create { content } | Operation::Fill { content }, None) => {
@@ -45,6 +47,11 @@ pub(super) fn resolve(
         }
         (Operation::Fill { content }, Some(snapshot)) if snapshot.text_len() == 0 => {
             overwrite(path, edit, content, snapshot)
+        }
+        (Operation::Create { content } | Operation::Fill { content }, Some(snapshot))
+            if has_content(content, snapshot) && rules.if_already_applied == IfAlreadyApplied::Succeed =>
+        {
+            Err(Reason::AlreadyApplied(Diagnosis::of_applied_file(AppliedForm::Creation)))
         }
         (Operation::Create { .. } | Operation::Fill { .. }, Some(_)) => {
             Err(Reason::FileExists { path: path.clone() })
@@ -59,6 +66,11 @@ pub(super) fn resolve(
         (Operation::Delete, Some(snapshot)) => Ok(delete(path, edit, snapshot)),
         _ => Err(Reason::NotAlone),
     }
+}
+
+/// Whether the text of a file is this, apart from the kind of line endings.
+fn has_content(content: &str, snapshot: &Snapshot) -> bool {
+    !snapshot.is_binary() && snapshot.text() == snapshot.needle(&canonical(content)).as_bytes()
 }
 
 /// Replaces the file at `to` with the result of a change to another file.

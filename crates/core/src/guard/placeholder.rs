@@ -6,7 +6,7 @@ use super::{GuardInput, Refusal, Verdict};
 use crate::plan::Operation;
 use crate::snapshot::Snapshot;
 use slipstitch_patch::HunkLine;
-use slipstitch_text::diff_line_slices;
+use slipstitch_text::diff_slices;
 use slipstitch_text::display::decode_lossy;
 
 /// Phrases of placeholders, next to an ellipsis, in lower case.
@@ -53,13 +53,14 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// A line of dots alone that the new text has where the old text has other lines: it would delete them.
+/// A line of dots alone that the new text has where the old text has other lines: it would delete them. A comment without dots, such
+/// as `# the rest stays the same`, may be a comment; it stands for code if there is less code than before.
 fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> Option<String> {
     // In a whole file, three dots can be an empty body; only dots in a comment are certain.
     let is_whole = matches!(operation, Operation::Overwrite { .. });
     let is_dots = |line: &str| is_dots(line) && !(is_whole && line.starts_with('.'));
     // Almost no text has such a line, and then the texts need not be compared.
-    if !suspicious_new_lines(operation).any(is_dots) {
+    if !suspicious_new_lines(operation).any(|line| is_dots(line) || may_stand_for_code(line)) {
         return None;
     }
     let (old, new) = replaced_and_new(operation, snapshot)?;
@@ -69,10 +70,18 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
     let says_something = |line: &&str| !line.is_empty() && *line != "pass" && !is_dots(line);
     // Dots that both texts have are an elision, whichever lines a diff pairs them with.
     let count = |lines: &[&str], dots: &str| lines.iter().filter(|line| **line == dots).count();
-    let is_added = |dots: &&&str| is_dots(dots) && count(&new, dots) > count(&old, dots);
-    diff_line_slices(&old, &new).into_iter().find_map(|(removed, added)| {
-        let dots = new[added].iter().find(is_added)?;
-        old[removed].iter().any(says_something).then(|| (*dots).to_owned())
+    let is_added = |dots: &&str| count(&new, dots) > count(&old, dots);
+    let is_comment = |line: &str| {
+        ["//", "#", "--", ";", "/*", "*", "%", "<!--", "(*"].iter().any(|mark| line.starts_with(mark))
+    };
+    let is_code = |line: &&&str| says_something(line) && !is_comment(line);
+    diff_slices(&old, &new).into_iter().find_map(|(removed, added)| {
+        let (removed, added) = (&old[removed], &new[added]);
+        let loses_code = removed.iter().filter(is_code).count() > added.iter().filter(is_code).count();
+        let stands_for_lines = |line: &&&str| {
+            (is_dots(line) && removed.iter().any(says_something)) || (loses_code && may_stand_for_code(line))
+        };
+        added.iter().filter(|line| is_added(line)).find(stands_for_lines).map(|line| (*line).to_owned())
     })
 }
 
@@ -163,8 +172,7 @@ fn is_dots(line: &str) -> bool {
     // `pass  # ...` and `"""..."""` are dots too.
     let line = line.strip_prefix("pass").filter(|rest| rest.trim_start().starts_with('#')).unwrap_or(line);
     let line = line.strip_prefix("REM ").or_else(|| line.strip_prefix("dnl ")).unwrap_or(line);
-    let is_comment = line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\''])
-        || (line.starts_with('[') && line.ends_with(']'));
+    let is_comment = may_be_comment(line);
     // Most lines are code. Only a comment may have words next to the dots.
     if !is_comment && line.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
         return false;
@@ -178,8 +186,9 @@ fn is_dots(line: &str) -> bool {
     let starts = dots.starts_with("...") || dots.starts_with('…');
     let ends = dots.ends_with("...") || dots.ends_with('…');
     let words = || bare.split(|c: char| !c.is_alphanumeric());
-    dots == "…"
+    (!dots.is_empty() && dots.chars().all(|c| matches!(c, '…' | '⋮' | '⋯')))
         || (dots.len() >= 3 && dots.chars().all(|c| c == '.'))
+        || (is_comment && dots == "..")
         || (is_comment
             && (PHRASES.contains(&bare.as_str())
                 || (starts && ends)
@@ -190,34 +199,114 @@ fn is_dots(line: &str) -> bool {
                     && words().any(|word| AFTER_DOTS.contains(&word)))))
 }
 
+/// Whether a line may be a comment, in any language.
+fn may_be_comment(line: &str) -> bool {
+    line.trim_start().starts_with(['/', '#', '-', ';', '*', '<', '%', '(', '{', '\''])
+        || (line.starts_with('[') && line.ends_with(']'))
+}
+
+/// Words of comments that say that code is left out, on their own, ...
+const LEFT_OUT: &[&str] = &[
+    "omitted",
+    "unchanged",
+    "snipped",
+    "truncated",
+    "elided",
+    "unmodified",
+    "untouched",
+    "skipped",
+    "ditto",
+];
+/// ... together with what is left out, ...
+const KEPT: &[&str] = &["existing", "previous", "remaining", "rest", "same", "keep", "other"];
+const WHAT: &[&str] = &[
+    "code",
+    "implementation",
+    "logic",
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "body",
+    "file",
+    "class",
+    "content",
+    "contents",
+    "lines",
+    "stuff",
+];
+/// ... and the words between them.
+const OTHERS: &[&str] = &[
+    "the", "of", "this", "is", "are", "as", "before", "here", "for", "brevity", "goes", "stays", "remains",
+    "and",
+];
+
+fn words_of(comment: &str) -> impl Iterator<Item = &str> {
+    comment.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 /// Whether a comment has no other words than those of a placeholder: `keep existing code`, `code omitted for brevity`.
 fn says_only_that_code_is_left_out(comment: &str) -> bool {
-    const LEFT_OUT: &[&str] = &["omitted", "unchanged", "snipped", "truncated", "elided"];
-    const KEPT: &[&str] = &["existing", "previous", "remaining", "rest", "same", "keep", "other"];
-    const WHAT: &[&str] = &[
-        "code",
-        "implementation",
-        "logic",
-        "function",
-        "functions",
-        "method",
-        "methods",
-        "body",
-        "file",
-        "class",
-        "content",
-        "contents",
-        "lines",
-        "stuff",
-    ];
-    const OTHERS: &[&str] = &[
-        "the", "of", "this", "is", "are", "as", "before", "here", "for", "brevity", "goes", "stays",
-        "remains", "and",
-    ];
-    let words = || comment.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let has = |list: &[&str]| words().any(|word| list.contains(&word));
-    words().all(|word| [LEFT_OUT, KEPT, WHAT, OTHERS].iter().any(|list| list.contains(&word)))
+    let has = |list: &[&str]| words_of(comment).any(|word| list.contains(&word));
+    words_of(comment).all(|word| [LEFT_OUT, KEPT, WHAT, OTHERS].iter().any(|list| list.contains(&word)))
         && (has(LEFT_OUT) || (has(KEPT) && has(WHAT)))
+}
+
+/// Whether a comment may stand for code although it has no dots: `the rest stays the same`, `lines 5-8 as before`, `your code here`.
+fn may_stand_for_code(line: &str) -> bool {
+    /// Such words make a comment a placeholder if it has no others than these and those above.
+    const LIKE_BEFORE: &[&str] = &[
+        "before",
+        "above",
+        "below",
+        "original",
+        "everything",
+        "nothing",
+        "stays",
+        "stay",
+        "remains",
+        "remain",
+        "continue",
+        "continues",
+        "kept",
+        "identical",
+        "skip",
+    ];
+    const FILLERS: &[&str] = &[
+        "a", "all", "be", "change", "changed", "changes", "else", "from", "in", "it", "line", "my", "no",
+        "not", "note", "see", "to", "todo", "with", "your",
+    ];
+    /// With these at its end, a comment may name what it stands for.
+    const ENDS: &[&str] = &[
+        "unchanged",
+        "omitted",
+        "as before",
+        "as is",
+        "not shown",
+        "the same",
+        "stays",
+        "stay",
+        "unmodified",
+    ];
+    const MAX_WORDS: usize = 8;
+    if !may_be_comment(line) || line.chars().count() > MAX_CHARACTERS {
+        return false;
+    }
+    let line = line.to_lowercase();
+    let words: Vec<&str> = words_of(&line).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let is_known = |word: &&str| {
+        [LEFT_OUT, KEPT, WHAT, OTHERS, LIKE_BEFORE, FILLERS].iter().any(|list| list.contains(word))
+            || word.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let says_so = has(LEFT_OUT)
+        || has(KEPT)
+        || has(LIKE_BEFORE)
+        || (has(WHAT) && has(&["here", "goes"]))
+        || (has(&["no", "not"]) && has(&["change", "changed", "changes"]));
+    let comment = words.join(" ");
+    (words.iter().all(is_known) && says_so)
+        || (words.len() <= MAX_WORDS && ENDS.iter().any(|end| comment.ends_with(end)))
 }
 
 /// Whether a line says that code was left out: a comment or a line that starts with an ellipsis, with one of the phrases.
@@ -331,6 +420,43 @@ mod tests {
         assert!(!refused("a()\nb()\n", "a()\n// ...and then it is closed.\nc()\n"));
         assert!(!refused("a()\nb()\n", "a()\n# keep\nc()\n"));
         assert!(!refused("a()\nb()\n", "a()\n// The other methods are slower.\nc()\n"));
+    }
+
+    #[test]
+    fn a_comment_stands_for_code_if_there_is_less_code() {
+        let refused = |old: &str, new: &str| {
+            let (old, new) = (old.to_owned(), new.to_owned());
+            let operation = Operation::Replace { old, new, which: crate::plan::Which::Unique, within: None };
+            dots_instead_of_lines(&operation, None).is_some()
+        };
+        for comment in [
+            "# the rest stays the same",
+            "// as before",
+            "# no change here",
+            "-- everything else unchanged",
+            "# [4 lines omitted]",
+            "# lines 5-8 stay the same",
+            "/* your existing code here */",
+            "# code here",
+            "<!-- see above -->",
+            "# (validation stays)",
+            "# original implementation",
+            "# ditto",
+            "⋮",
+            "# ..",
+        ] {
+            assert!(refused("a()\nb()\nc()\nd()\n", &format!("a(1)\n{comment}\nd()\n")), "{comment}");
+            // In place of another comment, or beside as much code, it is a comment.
+            if !is_dots(comment) {
+                assert!(!refused("a()\n# b\nd()\n", &format!("a(1)\n{comment}\nd()\n")), "{comment}");
+                assert!(!refused("a()\nb()\n", &format!("a()\n{comment}\nc()\n")), "{comment}");
+            }
+        }
+        for comment in
+            ["# Closes the file.", "// The order is the same as in the table.", "## Other tools", "# 1"]
+        {
+            assert!(!refused("a()\nb()\nc()\n", &format!("a()\n{comment}\n")), "{comment}");
+        }
     }
 
     #[test]

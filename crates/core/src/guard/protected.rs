@@ -12,6 +12,7 @@ mod places;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+pub use fold::is_same_name;
 pub use names::Group;
 pub use places::{FoundPlace, NoPlaces, PlaceKind, ProtectedPlaces, TouchedPath};
 
@@ -207,6 +208,11 @@ impl Protected {
         self.group_rules.get(group).copied().unwrap_or(self.rule)
     }
 
+    /// Whether there is a group that may not be changed at all.
+    fn can_deny(&self) -> bool {
+        self.rule == ConsentRule::Deny || self.group_rules.values().any(|rule| *rule == ConsentRule::Deny)
+    }
+
     /// Sets the rule of a group.
     pub fn set_group_rule(&mut self, name: &str, rule: ConsentRule) -> Result<(), UnknownGroup> {
         let group = Self::groups().iter().find(|group| group.name == name);
@@ -283,13 +289,24 @@ impl Protected {
     }
 
     /// Whether the globs of a matcher match a folded path.
-    fn is_match(&self, matcher: &Matcher, path: &str) -> bool {
+    fn is_match(&self, matcher: &Matcher, path: &FoldedPath<'_>) -> bool {
         let from_above = |above: &FoldersAbove| {
             let skipped = if matcher.is_secret() { 0 } else { above.count };
-            matcher.globs.matches_beneath(&format!("{}/{path}", above.folded), skipped)
+            matcher.globs.matches_names(&path.names_from_top, skipped)
         };
-        let is_relative = matcher.group != Self::ADDED_GROUP && !path.starts_with('/');
-        matcher.globs.matches(path) || is_relative && self.above.as_ref().is_some_and(from_above)
+        let is_relative = matcher.group != Self::ADDED_GROUP && !path.text.starts_with('/');
+        matcher.globs.matches_split(path.text, path.names())
+            || is_relative && self.above.as_ref().is_some_and(from_above)
+    }
+
+    /// Splits a folded path into names, once for all matchers.
+    fn split<'a>(&'a self, text: &'a str) -> FoldedPath<'a> {
+        let above = self.above.as_ref();
+        let mut names_from_top: Vec<&str> =
+            above.map_or(Vec::new(), |above| above.folded.split('/').collect());
+        let skipped = names_from_top.len();
+        names_from_top.extend(text.split('/'));
+        FoldedPath { text, names_from_top, skipped }
     }
 
     /// Why a path is protected by its name, if it is; `real` is the path with symlinks resolved.
@@ -303,8 +320,9 @@ impl Protected {
 
     /// The matcher of a path with the strictest rule; `None` if the rules allow every change of it.
     fn matching(&self, path: &FilePath) -> Option<&Matcher> {
-        let path = fold::path(path.as_str());
-        let is_exception = self.exceptions.matches(&path);
+        let folded = fold::path(path.as_str());
+        let path = self.split(&folded);
+        let is_exception = self.exceptions.matches_split(path.text, path.names());
         let mut strictest = None;
         for matcher in &self.matchers {
             let rule = self.rule_for(matcher.group);
@@ -323,7 +341,7 @@ impl Protected {
         let folded: Vec<String> = paths.iter().map(|path| fold::path(path.as_str())).collect();
         let belongs = |matcher: &Matcher, path: &String| {
             let is_exempt = matcher.group != Self::ADDED_GROUP && self.exceptions.matches(path);
-            !is_exempt && self.is_match(matcher, path)
+            !is_exempt && self.is_match(matcher, &self.split(path))
         };
         let matching =
             self.matchers.iter().filter(|matcher| folded.iter().any(|path| belongs(matcher, path)));
@@ -335,6 +353,21 @@ impl Protected {
         let is_exempt = kind.can_be_exempt() && self.exceptions.matches(&fold::path(real.as_str()));
         let is_protected = self.rule_for(kind.group()) > ConsentRule::Allow && !is_exempt;
         is_protected.then(|| Protection { group: kind.group(), what: kind.what(), real: None })
+    }
+}
+
+/// A folded path.
+struct FoldedPath<'a> {
+    text: &'a str,
+    /// Its names, after those of the folders above the root, if they are known.
+    names_from_top: Vec<&'a str>,
+    /// How many names come before its own.
+    skipped: usize,
+}
+
+impl FoldedPath<'_> {
+    fn names(&self) -> &[&str] {
+        &self.names_from_top[self.skipped..]
     }
 }
 
@@ -382,6 +415,9 @@ pub(super) fn judge_changes(
 
 /// Before the places are resolved, only a refusal matters: it saves resolving them.
 fn judge_plan(plan: &EditPlan, snapshots: &Snapshots, policy: &Protected) -> Verdict {
+    if !policy.can_deny() {
+        return Verdict::Pass;
+    }
     let paths = plan.files.iter().flat_map(|file| {
         let targets = file.operations.iter().filter_map(|operation| match operation {
             Operation::Move { to, .. } => Some(to),
@@ -405,10 +441,14 @@ pub(crate) fn find_protections(
 ) -> Vec<Option<Protection>> {
     let touched: Vec<TouchedPath<'_>> = paths
         .iter()
-        .map(|(path, remains)| TouchedPath {
-            real: snapshots.real_path(path),
-            id: snapshots.get(path).and_then(|snapshot| snapshot.meta().id),
-            remains: *remains,
+        .map(|(path, remains)| {
+            let meta = snapshots.get(path).map(|snapshot| snapshot.meta());
+            TouchedPath {
+                real: snapshots.real_path(path),
+                id: meta.and_then(|meta| meta.id),
+                has_one_name: meta.is_some_and(|meta| meta.links == Some(1)),
+                remains: *remains,
+            }
         })
         .collect();
     let found = places.find(&touched).into_iter().chain(std::iter::repeat(FoundPlace::default()));
@@ -645,6 +685,21 @@ mod tests {
     #[case(".pi/settings.json", "agent configuration")]
     #[case(".Renviron", "a startup file")]
     #[case(".local/share/systemd/user/x.service", "a startup file")]
+    #[case(".sl/config", "version control")]
+    #[case("ci/build.gitlab-ci.yml", "continuous integration")]
+    #[case(".readthedocs.yaml", "continuous integration")]
+    #[case(".local/share/nvim/site/plugin/x.vim", "editor configuration")]
+    #[case(".serena/project.yml", "agent configuration")]
+    #[case("gemini-extension.json", "agent configuration")]
+    #[case(".cargo/env", "a startup file")]
+    #[case(".lessfilter", "a startup file")]
+    #[case(".xonshrc", "a startup file")]
+    #[case(".mvn/wrapper/maven-wrapper.properties", "package manager or download tool configuration")]
+    #[case("gradle/wrapper/gradle-wrapper.properties", "package manager or download tool configuration")]
+    #[case(".ripgreprc", "package manager or download tool configuration")]
+    #[case(".pnp.cjs", "package manager or download tool configuration")]
+    #[case("deploy/prod.env", "credentials")]
+    #[case(".dev.vars", "credentials")]
     fn protects(#[case] name: &str, #[case] what: &str) {
         let found = Protected::default().find(&path(name), &path(name));
         assert_eq!(found.map(|found| found.what), Some(what), "{name}");
@@ -657,6 +712,9 @@ mod tests {
     #[case(".github/CODEOWNERS")]
     #[case("CLAUDE.md")]
     #[case(".env.example")]
+    #[case("example.env")]
+    #[case("config/prod.example.env")]
+    #[case("src/env.rs")]
     #[case("environment")]
     #[case("docs/git/config")]
     #[case("monkey")]

@@ -67,8 +67,8 @@ pub enum Decision {
 
 /// The answer to a caller whose change waits for review, with `{id}` for the proposal. It names no command: a caller with a shell must
 /// not be led to approve its own change.
-pub const PENDING_HINT: &str = "Nothing was written: only the user can approve it. Tell the user that it waits and continue with other \
-                                work. Later, the same call or the resource slipstitch://proposals/{id} returns the decision.";
+pub const PENDING_HINT: &str = "Nothing was written: only the user can approve it, and resending does not help. Tell the user that it waits and \
+                                continue with other work. Later, the same call or the resource slipstitch://proposals/{id} returns the decision.";
 
 /// [`PENDING_HINT`], or another hint like it, for a proposal.
 pub fn pending_hint(hint: &str, id: ProposalId) -> String {

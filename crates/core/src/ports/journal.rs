@@ -401,6 +401,11 @@ pub trait Journal: Send + Sync {
     /// The text that the last change left at a path, if it was kept and does not have the hash `other_than`.
     fn last_text(&self, path: &FilePath, other_than: ContentHash) -> Result<Option<Vec<u8>>, JournalError>;
 
+    /// [`Journal::last_text`] of several paths.
+    fn last_texts(&self, paths: &[(&FilePath, ContentHash)]) -> Result<Vec<Option<Vec<u8>>>, JournalError> {
+        paths.iter().map(|(path, other_than)| self.last_text(path, *other_than)).collect()
+    }
+
     /// Whether a change existed and its inverse was removed to save space.
     fn was_pruned(&self, id: ChangeId) -> Result<bool, JournalError>;
 

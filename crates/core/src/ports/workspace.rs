@@ -7,6 +7,7 @@
 //! If the process dies while publishing, the change is interrupted. *Settling* it means completing it or rolling it back,
 //! so that its files are all new or all old ([`InterruptedChange::settle`]).
 
+use crate::cancel::CancelToken;
 use crate::change::{FileChange, Restore};
 use crate::path::{FilePath, RootName};
 use crate::snapshot::{FileContent, LargeFile};
@@ -38,6 +39,16 @@ pub trait Workspace: Send + Sync {
 
     /// Prepares changes. Dropping the result before it was published undoes the preparation.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
+
+    /// Like [`Workspace::stage`], for a call that may be cancelled: what it waits for must not hold it up.
+    fn stage_unless_cancelled<'a>(
+        &'a self,
+        changes: &[FileChange],
+        cancel: &CancelToken,
+    ) -> Result<Box<dyn Staged + 'a>, WorkspaceError> {
+        let _ = cancel;
+        self.stage(changes)
+    }
 
     /// Like [`Workspace::stage`], for a caller that has just settled interrupted changes and knows that none of those
     /// left concerns these files.

@@ -90,6 +90,10 @@ fn add_failures(report: &Report, out: &mut String) {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
+        // Where several edits are in place, their lines say enough.
+        if has_several && report.status() == Status::AlreadyApplied {
+            continue;
+        }
         let hides_previews = failure.has_equal_candidates();
         for (number, candidate) in (1..).zip(&failure.candidates) {
             let end = if hides_previews { "" } else { ":" };
@@ -149,6 +153,20 @@ pub fn truncate_diff(diff: &str) -> String {
         more => line(&mut out, &format!("[… {more} more lines of the diff …]")),
     }
     out
+}
+
+/// A diff for the answer to a model, truncated, without what only Git needs: the first line of a file that `---` and `+++` name.
+pub fn diff_for_model(diff: &str) -> String {
+    let mut out = String::new();
+    let mut lines = diff.lines().peekable();
+    while let Some(text) = lines.next() {
+        let is_repeated =
+            text.starts_with("diff --git ") && lines.peek().is_some_and(|next| next.starts_with("--- "));
+        if !is_repeated {
+            line(&mut out, text);
+        }
+    }
+    truncate_diff(&out).trim_end_matches('\n').to_owned()
 }
 
 fn truncate_line(text: &str, max: usize) -> Cow<'_, str> {

@@ -104,6 +104,24 @@ fn a_cancelled_call_writes_nothing_wherever_it_is() {
 }
 
 #[test]
+fn a_brief_call_edits_what_it_finds_at_once_and_searches_for_nothing_else() {
+    let edit =
+        |old: &str| ("native", "edit_file", json!({"path": "b.txt", "old_text": old, "new_text": "2"}));
+    let rig = Rig::new();
+    let before = rig.state();
+    let token = CancelToken::brief();
+    let answer = rig.call(&edit("  two"), &token, &mut Auto);
+    assert_eq!(answer.report.outcome, Outcome::Refused(Refused::Cancelled), "{}", answer.text);
+    assert!(token.is_cancelled());
+    assert_eq!(rig.state(), before);
+
+    let token = CancelToken::brief();
+    let answer = rig.call(&edit("two"), &token, &mut Auto);
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert!(!token.is_cancelled());
+}
+
+#[test]
 fn a_cancelled_undo_writes_nothing() {
     let rig = Rig::new();
     let edit = ("native", "edit_file", json!({"path": "b.txt", "old_text": "two", "new_text": "2"}));

@@ -149,6 +149,7 @@ fn expects_hunks_at_the_offset_of_the_previous_one() {
     applies(Tolerance::Exact, before, &hunks, "1\n2\n3\nx\ny\nX\ny\nZ\ny\n");
 }
 
+// Shows: P3.2
 #[test]
 fn applies_at_the_nearest_match_unless_it_is_close() {
     let before = "x\na\nb\nc\nd\nx\n";

@@ -19,6 +19,7 @@ mod plans;
 mod recovery;
 mod review;
 mod rig;
+mod tracked_lines;
 mod traps;
 mod undo;
 mod versions;

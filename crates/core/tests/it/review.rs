@@ -398,10 +398,16 @@ fn a_created_file_can_be_edited_and_a_deleted_one_cannot() {
     let rule = Rule::new(Conditions::default(), ConsentRule::Ask, None, "rule 1 in config.toml".into());
     policy.rules.user.push(rule.unwrap());
     let rig = Rig { policy, ..rig };
+    let can_edit = |rig: &Rig, id| {
+        let proposal = rig.journal.proposal(id).unwrap().unwrap().proposal;
+        proposal.can_edit_hunk(&proposal.hunks()[0])
+    };
     let id = rig.call("create_file", arguments).report.proposal.unwrap();
+    assert!(can_edit(&rig, id));
     let report = rig.engine().decide(id, "ada", &edited(1, "two\n"));
     assert_eq!((report.status(), rig.text()), (Status::Applied, b"two\n".to_vec()), "{report:?}");
     let id = rig.call("delete_file", json!({"path": "a"})).report.proposal.unwrap();
+    assert!(!can_edit(&rig, id), "no face offers what would be refused");
     let report = rig.engine().decide(id, "ada", &edited(1, "x"));
     assert_eq!(report.code(), "bad_request", "{report:?}");
     assert_eq!(rig.text(), b"two\n");

@@ -10,6 +10,7 @@ mod malformed;
 mod offers;
 mod place;
 mod state;
+mod toy;
 
 use slipstitch_core::engine::Answer;
 use slipstitch_core::outcome::Status;

@@ -321,7 +321,7 @@ fn a_conflict_with_a_foreign_change_shows_the_present_text() {
     assert_eq!(report.code(), "changed_since");
     let conflict = &report.conflicts[0];
     assert!(conflict.left.contains("D\n") && conflict.now.contains("X\n"), "{conflict:?}");
-    assert!(conflict.by.is_empty() && report.message.contains("outside the journal"), "{report:?}");
+    assert!(conflict.by.is_empty() && report.message.contains("outside Slipstitch"), "{report:?}");
 }
 
 /// The changes that a refused undo of `id` names.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Action, Described, EmptyOld, Existing, Field, Paths, RULES, Role, Spec};
+use super::{Action, EmptyOld, Existing, Field, Paths, RULES, Role, Spec};
 use crate::read_plan;
 use slipstitch_core::dialect::Arguments;
 use slipstitch_core::path::{Absolute, FilePath, RootName};
@@ -14,13 +14,12 @@ use slipstitch_core::plan::{
 use slipstitch_patch::Format;
 
 /// Parses a call of a described tool, whose arguments match the schema.
-pub(super) fn parse<S: Described>(arguments: Arguments<'_>) -> Result<Plan, ParseError> {
-    let spec = S::SPEC;
+pub(super) fn parse(spec: &Spec, arguments: Arguments<'_>) -> Result<Plan, ParseError> {
     let call = Values { fields: spec.fields, values: &arguments.fields };
     let description = call.text(Role::Purpose).map(str::to_owned);
     let mut plan = match spec.action {
         Action::Replace(empty) => {
-            let plan = EditPlan::new(replacements(&spec, &call, empty, arguments.roots)?, RULES);
+            let plan = EditPlan::new(replacements(spec, &call, empty, arguments.roots)?, RULES);
             Plan::Edit(EditPlan { warnings: arguments.warnings, ..plan })
         }
         Action::Write(existing) => {
@@ -29,19 +28,19 @@ pub(super) fn parse<S: Described>(arguments: Arguments<'_>) -> Result<Plan, Pars
                 Existing::Overwritten => Operation::Overwrite { content, if_missing: IfMissing::Create },
                 Existing::Refused => Operation::Create { content },
             };
-            edit_plan(call.path(&spec, arguments.roots)?, vec![operation], arguments.warnings)?
+            edit_plan(call.path(spec, arguments.roots)?, vec![operation], arguments.warnings)?
         }
         Action::Sketch => {
             let operation = Operation::Sketch(Sketch::new(call.text(Role::Content).unwrap_or_default()));
-            edit_plan(call.path(&spec, arguments.roots)?, vec![operation], arguments.warnings)?
+            edit_plan(call.path(spec, arguments.roots)?, vec![operation], arguments.warnings)?
         }
-        Action::Read(prefix) => read(&spec, &call, prefix, arguments.roots)?,
+        Action::Read(prefix) => read(spec, &call, prefix, arguments.roots)?,
         Action::Patch(format) => {
             let text = call.text(Role::Patch).unwrap_or_default();
             Plan::Edit(patch_plan(text, format, None, &arguments)?)
         }
         Action::Blocks => {
-            let path = call.path(&spec, arguments.roots)?;
+            let path = call.path(spec, arguments.roots)?;
             let text = call.text(Role::Patch).unwrap_or_default();
             let plan = patch_plan(text, Some(Format::SearchReplace), Some(&path), &arguments)?;
             Plan::Edit(EditPlan { rules: EditRules { batch: Batch::InOrder, ..plan.rules }, ..plan })
@@ -164,8 +163,20 @@ fn replacements(
     }
     let mut files: Vec<FilePlan> = Vec::new();
     for edit in edits {
-        let path =
-            if edit.get(Role::Path).is_some() { edit.path(spec, roots)? } else { call.path(spec, roots)? };
+        let path = match (edit.get(Role::Path), call.get(Role::Path)) {
+            (None, _) => call.path(spec, roots)?,
+            (Some(_), None) => edit.path(spec, roots)?,
+            (Some(_), Some(_)) => {
+                let (own, whole) = (edit.path(spec, roots)?, call.path(spec, roots)?);
+                if own != whole {
+                    return Err(ParseError::new(
+                        format!("the call is about `{whole}`, but one of its edits about `{own}`"),
+                        "Send one call for each file.",
+                    ));
+                }
+                whole
+            }
+        };
         let operation = edit.replacement();
         match files.iter_mut().find(|file| file.path == path) {
             Some(file) => file.operations.push(operation),

@@ -68,6 +68,10 @@ impl Rig {
     }
 
     pub(crate) fn emacs(&self) -> Emacs {
+        self.emacs_with(None)
+    }
+
+    fn emacs_with(&self, server: Option<String>) -> Emacs {
         let places = ServerLocations {
             names: Vec::new(),
             socket_folders: vec![self.folder.path().join("run/emacs")],
@@ -76,7 +80,7 @@ impl Rig {
             user: ServerLocations::of_process().user,
             processes: self.processes,
         };
-        Emacs::new(None, places).timeout(self.timeout)
+        Emacs::new(server, places).timeout(self.timeout)
     }
 
     pub(crate) fn open(&self) -> Workspace {
@@ -98,6 +102,13 @@ impl Rig {
             std::thread::sleep(Duration::from_millis(500));
         }
         self.open().call("agent-q", "edit_file", json!({"path": name, "old_str": old, "new_str": new}))
+    }
+
+    /// Makes an edit with one more server to ask, by the path of its socket or server file.
+    pub(crate) fn edit_asking(&self, server: &Path, name: &str, old: &str, new: &str) -> Answer {
+        let emacs = self.emacs_with(Some(server.display().to_string()));
+        let workspace = self.builder("").emacs(emacs).open().unwrap();
+        workspace.call("agent-q", "edit_file", json!({"path": name, "old_str": old, "new_str": new}))
     }
 
     /// Makes an edit that must succeed without a warning.
@@ -138,6 +149,29 @@ impl Rig {
             .args(["--eval", &format!("(setq server-socket-dir {})", quoted(&folder))])
             .arg(format!("--fg-daemon={name}"));
         Daemon::start(self, command, "--socket-name", folder.join(name))
+    }
+
+    /// Starts a server on a TCP port, with a server file in a folder that nobody else knows, in which a file is changed without a
+    /// lock file.
+    pub(crate) fn hidden_tcp_emacs(&self, name: &str) -> Process {
+        let folder = self.folder.path().join("hidden");
+        fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+        let ready = self.folder.path().join("ready");
+        let script = format!(
+            "(progn (setq create-lockfiles nil server-use-tcp t server-auth-dir (file-name-as-directory {})) \
+             (run-with-timer 0.1 nil (lambda () \
+             (with-current-buffer (find-file-noselect {}) (insert \"mine\")) (write-region \"\" nil {}))))",
+            quoted(&folder),
+            quoted(&self.path(name)),
+            quoted(&ready)
+        );
+        let mut command = self.emacs_command();
+        command.current_dir(self.home()).args(["--eval", &script, "--fg-daemon=hidden"]);
+        let process = Process::spawn(&mut command);
+        wait_until("Emacs has changed the file and listens", || {
+            ready.exists() && folder.join("hidden").exists()
+        });
+        process
     }
 
     /// Starts an Emacs in a folder that changes a file, leaves no lock file, and has no server.
@@ -226,6 +260,10 @@ pub(crate) struct Process(Child);
 impl Process {
     fn spawn(command: &mut Command) -> Self {
         Self(command.spawn().expect("these tests need Emacs: apt-get install emacs-nox"))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
     }
 
     /// Sends a signal, such as `STOP`.

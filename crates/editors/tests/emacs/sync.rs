@@ -17,6 +17,7 @@ fn reloads_the_buffer_and_keeps_point() {
     assert_eq!(emacs.in_buffer("a.txt", "(buffer-modified-p)"), "nil");
     assert_eq!(emacs.in_buffer("a.txt", "(looking-at \"ee$\")"), "t");
     assert_eq!(emacs.buffer("b.txt"), "other\nmine\n");
+    assert_eq!(rig.file("b.txt"), "other\n", "nothing else is saved along the way");
 }
 
 // Shows: INV-004, 002-emacs-read
@@ -75,6 +76,22 @@ fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
     let said = "Emacs (server `test`) still has the deleted file `a.txt` open; saving that buffer creates";
     assert!(answer.text.contains(said), "{}", answer.text);
     assert_eq!(emacs.buffer("a.txt"), "one\n");
+}
+
+/// A mode may revert buffers in its own way, which need not read the file.
+// Shows: INV-004
+#[test]
+fn a_buffer_that_its_mode_does_not_reload_is_named() {
+    let rig = Rig::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let emacs = rig.daemon("test");
+    emacs.in_buffer("a.txt", "(setq-local revert-buffer-function #'ignore)");
+    emacs.in_buffer("b.txt", "(setq-local revert-buffer-function (lambda (&rest _) (error \"no\")))");
+    for name in ["a.txt", "b.txt"] {
+        let answer = rig.edit(name, "one", "two");
+        let said = format!("Emacs (server `test`) did not reload `{name}`");
+        assert!(answer.report.is_success() && answer.text.contains(&said), "{}", answer.text);
+        assert_eq!(emacs.buffer(name), "one\n");
+    }
 }
 
 // Shows: INV-004

@@ -177,6 +177,24 @@ fn a_server_in_an_unusual_folder_is_found_by_its_process() {
 
 // Shows: INV-004, 002-every-emacs
 #[test]
+fn a_tcp_server_whose_server_file_is_in_an_unusual_folder_is_named() {
+    let rig = Rig::new(&[("a.txt", "one\n")]).searching_processes();
+    let emacs = rig.hidden_tcp_emacs("a.txt");
+    let own = format!("Emacs (process {})", emacs.id());
+    let answer = rig.edit("a.txt", "one", "two");
+    assert!(answer.report.is_success(), "{}", answer.text);
+    assert!(answer.text.contains(&format!("{own} has a server on TCP port ")), "{}", answer.text);
+    assert!(answer.text.contains("the setting `editors.emacs_server` can name it"), "{}", answer.text);
+    let state = rig.emacs().servers().into_iter().find(|one| one.name == own).map(|one| one.state);
+    assert!(matches!(&state, Some(ServerState::Failed(why)) if why.contains("TCP port")), "{state:?}");
+    // With the path of its server file, it is asked.
+    let file = rig.home().with_file_name("hidden/hidden");
+    let answer = rig.edit_asking(&file, "a.txt", "two", "three");
+    assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
+}
+
+// Shows: INV-004, 002-every-emacs
+#[test]
 fn an_emacs_that_cannot_be_asked_is_named_if_it_seems_to_have_the_file_open() {
     let rig = Rig::new(&[("a.txt", "one\n")]).searching_processes();
     let elsewhere = rig.emacs_that_cannot_be_asked(&rig.home(), "a.txt");

@@ -1,4 +1,4 @@
-//! TOML: an entry is added as a table at the end of the file.
+//! TOML: an entry is added as a table at the end of the file, or to the inline table of the servers if they are written as one.
 //!
 //! toml_edit's parser says where tables and values are, and its encoder writes values. The edits are splices of the
 //! text, because a `DocumentMut` does not keep CRLF line endings.
@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use slipstitch::core::text::Splice;
-use toml_edit::{Document, Item, Key, Table};
+use toml_edit::{Document, InlineTable, Item, Key, Table};
 
 use super::edit::{Leaf, Place, deletion, insertion};
 use super::error::FormatError;
@@ -20,10 +20,14 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     toml_edit::de::from_str(text).map_err(|error| syntax(text, error.message(), error.span()))
 }
 
-/// Adds a table at the end. If the servers are written in another way, as an inline table for example, the result is
-/// not valid TOML, and the caller's verification refuses it.
+/// Adds a table at the end, or a field to an inline table. If the servers are written in another way, the result is not valid
+/// TOML, and the caller's verification refuses it.
 pub(super) fn insert(text: &str, place: &Place, entry: &Value) -> Result<Vec<Splice>, FormatError> {
     let (key, name) = table_path(place)?;
+    let document = Document::parse(text).map_err(|error| syntax(text, error.message(), error.span()))?;
+    if let Some(servers) = document.as_table().get(key).and_then(Item::as_inline_table) {
+        return insert_inline(text, servers, &format!("{} = {}", Key::new(name), encode(entry)?));
+    }
     let newline = dominant_newline(text);
     let gap = match text {
         "" => String::new(),
@@ -43,13 +47,51 @@ pub(super) fn remove(text: &str, place: &Place) -> Result<Vec<Splice>, FormatErr
     let (key, name) = table_path(place)?;
     let document = Document::parse(text).map_err(|error| syntax(text, error.message(), error.span()))?;
     let servers = document.as_table().get(key).ok_or_else(|| FormatError::Missing(key.into()))?;
-    // In an inline table the entries share lines.
+    if let Some(servers) = servers.as_inline_table() {
+        return remove_inline(text, servers, name);
+    }
     let servers = servers.as_table().ok_or(FormatError::Layout)?;
     let (name, entry) = servers.get_key_value(name).ok_or_else(|| FormatError::Missing(name.into()))?;
     let mut blocks = Vec::new();
     collect_blocks(text, name, entry, &mut blocks);
     blocks.sort_by_key(|block| block.start);
     Ok(blocks.into_iter().map(|block| deletion(with_blank_line_before(text, block))).collect())
+}
+
+/// Adds a field at the end of an inline table.
+fn insert_inline(text: &str, table: &InlineTable, field: &str) -> Result<Vec<Splice>, FormatError> {
+    let inside = inside_of(table)?;
+    let content = text.get(inside.clone()).ok_or(FormatError::Layout)?;
+    let at = inside.start + content.trim_end().len();
+    let added = match content.trim() {
+        "" if content.is_empty() => format!(" {field} "),
+        "" => format!(" {field}"),
+        _ => format!(", {field}"),
+    };
+    Ok(vec![insertion(at, added)])
+}
+
+/// Removes a field of an inline table with the comma before it, or after it if it is the first.
+fn remove_inline(text: &str, table: &InlineTable, name: &str) -> Result<Vec<Splice>, FormatError> {
+    let inside = inside_of(table)?;
+    let (key, value) = table.get_key_value(name).ok_or_else(|| FormatError::Missing(name.into()))?;
+    let (Some(key), Some(value)) = (key.span(), value.span()) else { return Err(FormatError::Layout) };
+    let between = |range: Range<usize>| text.get(range).ok_or(FormatError::Layout);
+    let before = between(inside.start..key.start)?.trim_end();
+    let after = between(value.end..inside.end)?;
+    let trimmed = after.trim_start();
+    let (start, end) = match (before.strip_suffix(','), trimmed.strip_prefix(',')) {
+        (Some(kept), _) => (inside.start + kept.len(), value.end),
+        (None, Some(rest)) => (key.start, inside.end - rest.trim_start().len()),
+        (None, None) => (inside.start, inside.end),
+    };
+    Ok(vec![deletion(start..end)])
+}
+
+/// What is between the braces of an inline table.
+fn inside_of(table: &InlineTable) -> Result<Range<usize>, FormatError> {
+    let span = table.span().filter(|span| span.len() >= 2).ok_or(FormatError::Layout)?;
+    Ok(span.start + 1..span.end - 1)
 }
 
 /// The two keys of a table's header. No host needs another place in a TOML file.
@@ -147,6 +189,31 @@ mod tests {
     }
 
     #[test]
+    fn adds_to_and_removes_from_an_inline_table() {
+        let entry = "slipstitch = { command = \"slipstitch\", args = [\"mcp\", \"--root\", '/a\"b'] }";
+        for (before, after) in [
+            ("mcp_servers = {}\n", format!("mcp_servers = {{ {entry} }}\n")),
+            ("mcp_servers = { }\n", format!("mcp_servers = {{ {entry} }}\n")),
+            (
+                "mcp_servers = { o = { command = \"y\" } } # c\na = 1\n",
+                format!("mcp_servers = {{ o = {{ command = \"y\" }}, {entry} }} # c\na = 1\n"),
+            ),
+            (
+                "mcp_servers = {o = {command = \"y\"}}",
+                format!("mcp_servers = {{o = {{command = \"y\"}}, {entry}}}"),
+            ),
+        ] {
+            assert_eq!(add(before), after);
+            let servers = |text: &str| parse(text).unwrap()["mcp_servers"].clone();
+            assert_eq!(servers(&take_out(&after)), servers(before));
+        }
+        let first = format!("mcp_servers = {{ {entry}, o = {{ command = \"y\" }} }}\n");
+        assert_eq!(take_out(&first), "mcp_servers = { o = { command = \"y\" } }\n");
+        let between = format!("mcp_servers = {{ a = {{}}, {entry}, o = {{}} }}\n");
+        assert_eq!(take_out(&between), "mcp_servers = { a = {}, o = {} }\n");
+    }
+
+    #[test]
     fn nested_tables_are_written_inline() {
         let entry = json!({"a b": 1, "": {}, "headers": {"X-Key": "x", "é": [{"k": true}]}});
         let text = apply("", insert("", &place(), &entry).unwrap()).unwrap();
@@ -224,9 +291,9 @@ mod tests {
             ),
             ("[mcp_servers.slipstitch.env]\nA = \"1\"\n\n[z]\n", "\n[z]\n"),
             ("mcp_servers.slipstitch.command = \"x\"\nmcp_servers.a.x = 1\n", "mcp_servers.a.x = 1\n"),
+            ("mcp_servers = { slipstitch = {}, a = {} }", "mcp_servers = { a = {} }"),
         ] {
             assert_eq!(take_out(text), left);
         }
-        assert_eq!(remove("mcp_servers = { slipstitch = {}, a = {} }", &place()), Err(FormatError::Layout));
     }
 }

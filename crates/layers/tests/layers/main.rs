@@ -114,11 +114,14 @@ fn code_for_one_system_is_in_the_platform_crate() {
         if ["platform", "macos-acl", "rigs", "layers"].contains(&name.as_str()) {
             continue;
         }
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let sections = systems::dependencies_for_one_system(&manifest);
+        problems.extend(sections.into_iter().map(|section| format!("{name}: Cargo.toml: {section}")));
         let mut sources = Sources::new();
         read_sources(&folder.join("src"), Path::new(""), &mut sources);
         for (file, source) in sources.iter().filter(|(file, _)| !file.ends_with("tests.rs")) {
             let lines = systems::lines_for_one_system(source);
-            problems.extend(lines.into_iter().map(|line| format!("{name}: {}: {line}", file.display())));
+            problems.extend(lines.into_iter().map(|line| format!("{name}: {}:{line}", file.display())));
         }
     }
     assert!(problems.is_empty(), "move this to `slipstitch-platform`:\n{}", problems.join("\n"));

@@ -373,7 +373,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Whether an attribute limits an item to tests: `test`, `cfg(test)` or `cfg(all(test, …))`.
-fn is_test(attribute: &[Token<'_>]) -> bool {
+pub(crate) fn is_test(attribute: &[Token<'_>]) -> bool {
     let texts: Vec<&str> = attribute.iter().map(|token| token.text).collect();
     match texts[..] {
         ["test"] | ["cfg", "(", "test", ")"] => true,
@@ -385,7 +385,7 @@ fn is_test(attribute: &[Token<'_>]) -> bool {
 }
 
 /// The index of the bracket that closes the one at `open`.
-fn closing(tokens: &[Token<'_>], open: usize) -> usize {
+pub(crate) fn closing(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text {
@@ -401,7 +401,7 @@ fn closing(tokens: &[Token<'_>], open: usize) -> usize {
 }
 
 /// The index after the item, field or statement that starts at `at`, including its other attributes.
-fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
+pub(crate) fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
     let mut is_field = None;
     while let Some(token) = tokens.get(at) {
         match token.text {

@@ -112,10 +112,21 @@ impl TestProject {
     /// Blocks calls before they read any file, as a mode change of their session does, until the returned locks are
     /// dropped. Only affects sessions that have already made a call.
     pub(crate) fn block_calls(&self) -> Vec<File> {
+        self.take_locks(|name| name.starts_with("mode-"))
+    }
+
+    /// Blocks edits of the files that were edited before, as another process that edits them does, until the returned locks
+    /// are dropped.
+    pub(crate) fn block_edits(&self) -> Vec<File> {
+        self.take_locks(|name| !name.starts_with("mode-"))
+    }
+
+    fn take_locks(&self, is_wanted: fn(&str) -> bool) -> Vec<File> {
         let entries = std::fs::read_dir(self.workspace("x").state_dir().join("locks")).unwrap();
-        let paths = entries.map(|entry| entry.unwrap().path());
-        let paths = paths.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("mode-"));
-        let locks: Vec<File> = paths.map(|path| File::open(path).unwrap()).collect();
+        let entries =
+            entries.map(|entry| entry.unwrap()).filter(|entry| entry.file_type().unwrap().is_file());
+        let wanted = entries.filter(|entry| is_wanted(&entry.file_name().to_string_lossy()));
+        let locks: Vec<File> = wanted.map(|entry| File::open(entry.path()).unwrap()).collect();
         assert!(!locks.is_empty());
         locks.iter().for_each(|lock| lock.lock().unwrap());
         locks

@@ -1,6 +1,6 @@
 //! The server over HTTP: rmcp clients in both eras, and raw requests that must be rejected.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use slipstitch_mcp::{Access, CancellationToken, HttpOptions, ServeError, Token, serve_http_until};
@@ -458,5 +458,25 @@ async fn a_stopping_server_answers_and_records_what_it_writes() {
         assert_eq!((project.read("a.txt"), project.read("b.txt")), ("1\n".into(), "1\n".into()));
         let stats = project.workspace("x").stats(&Default::default()).unwrap();
         assert_eq!(stats.iter().map(|group| group.tally.applied).sum::<u64>(), 2, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stopping_server_does_not_wait_for_half_a_request() {
+    let project = TestProject::with_files(&[("a.txt", "0\n")]);
+    for rest in ["", "Content-Length: 9\r\n\r\n{"] {
+        let server = HttpServer::start(&project, "native", |_| {}).await;
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{rest}",
+            server.address
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let start = Instant::now();
+        server.stop.cancel();
+        tokio::time::timeout(TIMEOUT, server.running).await.expect("it stops").unwrap().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     }
 }

@@ -65,6 +65,54 @@ async fn a_call_with_progress_is_answered_after_the_input_closes() {
 }
 
 #[tokio::test]
+async fn a_call_that_waits_holds_up_nothing_although_those_before_were_short() {
+    for block in [TestProject::block_calls, TestProject::block_edits] {
+        let project = TestProject::with_files(&[("a.txt", "<0>\n")]);
+        let mut client = RawClient::start(project.options("native"));
+        client.initialize(json!({})).await.unwrap();
+        let next =
+            |at: i64| call(at, "edit_file", edit("a.txt", &format!("<{at}>"), &format!("<{}>", at + 1)));
+        for at in 0..5 {
+            client.send(&[next(at)]).await;
+            client.read().await.unwrap();
+        }
+        let locks = block(&project);
+        client.send(&[next(5), request(6, "ping", json!({}))]).await;
+        let pong = tokio::time::timeout(TIMEOUT, client.read()).await.expect("the server reads on").unwrap();
+        assert_eq!(pong["id"], 6, "{pong}");
+        drop(locks);
+        let edited = client.read().await.unwrap();
+        assert!(edited["id"] == 5 && !is_error(&edited), "{edited}");
+        assert_eq!(project.read("a.txt"), "<6>\n");
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_a_text_that_is_not_there_does_not_count_twice() {
+    let project = TestProject::with_files(&[("a.txt", "one\n")]);
+    let mut client = RawClient::start(project.options("native"));
+    client.initialize(json!({})).await.unwrap();
+    let edits = [("one", "two"), ("three", "four"), ("two", "one")];
+    for (at, (old, new)) in (0i64..).zip(edits) {
+        client.send(&[call(at, "edit_file", edit("a.txt", old, new))]).await;
+        let answer = client.read().await.unwrap();
+        assert_eq!(is_error(&answer), old == "three", "{answer}");
+    }
+    client.writer.shutdown().await.unwrap();
+    remaining_responses(&mut client).await;
+    let workspace = project.workspace("x");
+    let count = || workspace.calls(&slipstitch::stats::CallSelection::default(), 10).unwrap().len();
+    // The records are written when the server closes the workspace.
+    for _ in 0..100 {
+        if count() >= 3 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(count(), 3);
+}
+
+#[tokio::test]
 async fn an_empty_listen_request_ends_with_the_client() {
     let project = TestProject::new();
     let mut client = RawClient::start(project.options("native"));
@@ -187,5 +235,59 @@ async fn calls_that_share_a_clipboard_run_in_order() {
             assert!(!is_error(&response), "{response}");
         }
         assert_eq!(project.read(&to), format!("x\ntext {round}\ny\n"));
+    }
+}
+
+/// A client that has sent many requests whose answers are long, and has read none of them.
+async fn client_that_does_not_read(project: &TestProject, requests: &[Value]) -> (RawClient, usize) {
+    let mut client = RawClient::start(project.options("native"));
+    client.initialize(json!({})).await.unwrap();
+    let mut sent = 0;
+    for request in requests {
+        let sending = client.send(std::slice::from_ref(request));
+        if tokio::time::timeout(Duration::from_millis(500), sending).await.is_err() {
+            break;
+        }
+        sent += 1;
+    }
+    (client, sent)
+}
+
+#[tokio::test]
+async fn calls_wait_for_a_client_that_does_not_read() {
+    const CALLS: usize = 600;
+    let project = TestProject::with_files(&[("a.txt", &"x".repeat(2_000))]);
+    let read = |id| call(id, "read_file", json!({"path": "a.txt"}));
+    let calls: Vec<Value> = (0..CALLS).map(read).collect();
+    let (mut client, sent) = client_that_does_not_read(&project, &calls).await;
+    assert_eq!(sent, CALLS);
+    let executed = || {
+        let stats = project.workspace("x").stats(&Default::default()).unwrap();
+        stats.iter().map(|group| group.tally.shown).sum::<u64>()
+    };
+    // Until nothing happens any more.
+    let mut last = None;
+    while last != Some(executed()) {
+        last = Some(executed());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(last.unwrap() < CALLS as u64 - 100, "{last:?} of {CALLS} calls were executed for nobody");
+    client.writer.shutdown().await.unwrap();
+    let responses = remaining_responses(&mut client).await;
+    assert_eq!(responses.len(), CALLS, "nothing is lost once the client reads");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_cannot_send_for_ever() {
+    let project = TestProject::new();
+    // Every answer repeats the id of its request.
+    let long = "x".repeat(100_000);
+    let requests: Vec<Value> =
+        (0..1_000).map(|number| request(format!("{number}{long}"), "ping", json!({}))).collect();
+    let (mut client, sent) = client_that_does_not_read(&project, &requests).await;
+    assert!(sent < 1_000, "the server read everything");
+    for number in 0..sent {
+        let answer = client.read().await.expect("the connection is still open");
+        assert!(answer["id"].as_str().unwrap().starts_with(&format!("{number}x")), "no answer is lost");
     }
 }

@@ -35,9 +35,10 @@ pub(super) fn strip(draft: &Draft) -> Vec<Draft> {
     if draft.lines.iter().all(|line| leading_number(line.text()).is_none()) {
         return Vec::new();
     }
-    let inside = MARKS.iter().filter_map(|mark| strip_inside(&draft.lines, *mark));
+    // In a hunk without a change, prefixes behind the numbers are what shows one.
     let outside = MARKS.iter().filter_map(|mark| strip_outside(&draft.lines, *mark));
-    inside.chain(outside).take(2).map(|lines| draft.repaired(HunkRepair::LineNumbers, lines)).collect()
+    let inside = MARKS.iter().filter_map(|mark| strip_inside(&draft.lines, *mark));
+    outside.chain(inside).take(2).map(|lines| draft.repaired(HunkRepair::LineNumbers, lines)).collect()
 }
 
 /// Strips numbers that follow the prefixes: `-12: a`. Every old line must have one.
@@ -68,21 +69,33 @@ fn added_numbers(lines: &[DraftLine], mark: Mark) -> Option<bool> {
     }
 }
 
-/// Strips numbers in front of the prefixes: `12:-a`. No line has a prefix in front of its number.
+/// Strips numbers in front of the prefixes: `12:-a`. An added line may have no number, as it is not in the file yet, if it is clear
+/// that the others have no prefix in front of theirs.
 fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
-    if lines.iter().any(|line| line.line.role != Role::Context) {
+    let is_unnumbered = |line: &DraftLine| line.line.role == Role::Added && mark.split(line.text()).is_none();
+    let has_unnumbered = lines.iter().any(is_unnumbered);
+    let is_outside = |line: &DraftLine| match line.line.role {
+        Role::Context => !(line.prefixed && has_unnumbered),
+        Role::Added => is_unnumbered(line),
+        Role::Removed => false,
+    };
+    if !lines.iter().all(is_outside) {
         return None;
     }
     let mut count = 0;
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
+        if line.line.role == Role::Added {
+            out.push(line.clone());
+            continue;
+        }
         let rest = match mark.split(line.text()) {
             Some((_, rest)) => {
                 count += 1;
                 rest
             }
             None if line.is_blank() => "",
-            None => return None,
+            None => mark.split_unnumbered(line.text()).filter(|rest| rest.starts_with('+'))?,
         };
         let (role, text, prefixed) = split_prefix(rest);
         // Without its prefix, the line could be anything.
@@ -92,7 +105,8 @@ fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
         let line = HunkLine { role, text: text.to_owned(), newline: line.line.newline };
         out.push(DraftLine { line, prefixed });
     }
-    (count > 0).then_some(out)
+    let has_change = out.iter().any(|line| line.line.role != Role::Context);
+    (count > 0 && has_change).then_some(out)
 }
 
 /// Checks that the numbers of old lines count up.
@@ -140,6 +154,14 @@ impl Mark {
             }
         };
         Some((number, rest))
+    }
+
+    /// The text after the mark of a line whose number was left out: `   |+a`.
+    fn split_unnumbered(self, line: &str) -> Option<&str> {
+        match self {
+            Self::Clear(mark) => line.trim_start_matches(' ').strip_prefix(mark.trim_start()),
+            Self::Anchor | Self::Weak(_) => None,
+        }
     }
 }
 

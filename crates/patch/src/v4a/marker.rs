@@ -88,14 +88,16 @@ pub(super) fn looks_misspelled(line: &str) -> bool {
         && rest.split_whitespace().take(3).any(|word| word.ends_with(':') || is_name(word))
 }
 
-/// Strips the quotes or backticks that models put around a path, and a colon after it.
+/// Strips the quotes or backticks that models put around a path, and a colon or `***` after it. Nothing is left of a path that
+/// is only `***`: those would be taken for the end of the marker when the patch is printed.
 fn unquote(mut path: &str) -> &str {
     loop {
         let is_quoted = ['`', '"', '\''].into_iter().any(|quote| is_quoted(path, quote));
-        path = match path.strip_suffix(':').or_else(|| path.strip_suffix("***")) {
-            Some(rest) if !rest.is_empty() => rest.trim_end(),
-            _ if is_quoted => path[1..path.len() - 1].trim(),
-            _ => return path,
+        let without_colon = path.strip_suffix(':').filter(|rest| !rest.is_empty());
+        path = match without_colon.or_else(|| path.strip_suffix("***")) {
+            Some(rest) => rest.trim_end(),
+            None if is_quoted => path[1..path.len() - 1].trim(),
+            None => return path,
         };
     }
 }
@@ -119,6 +121,8 @@ mod tests {
     #[case("*** Add File: `x.py`", Marker::Add("x.py"), false)]
     #[case("*** Move to: a: b", Marker::MoveTo("a: b"), true)]
     #[case("*** Update File: b***:", Marker::Update("b"), false)]
+    #[case("*** Update File:***:", Marker::Update(""), false)]
+    #[case("*** Update File: '***'", Marker::Update(""), false)]
     #[case("*** End of File\r", Marker::EndOfFile, true)]
     fn parses_markers_in_any_spacing(
         #[case] line: &str,

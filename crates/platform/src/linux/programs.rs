@@ -90,12 +90,17 @@ fn in_process<T>(pid: i32, name: &str, call: impl FnOnce(&[u8]) -> Result<T, Err
 fn read_program(pid: i32, process: &Path) -> Option<RunningProgram> {
     let command = fs::read(process.join("cmdline")).ok().filter(|command| !command.is_empty())?;
     let words = command.strip_suffix(b"\0").unwrap_or(&command).split(|byte| *byte == 0);
+    let open = open_sockets(process);
+    let sockets = listening_sockets(process, &open);
+    // The tables of ports have a line for every connection, so they are read only if they are needed.
+    let ports = if sockets.is_empty() { listening_ports(process, &open) } else { Vec::new() };
     Some(RunningProgram {
         pid,
         arguments: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
         folder: fs::read_link(process.join("cwd")).ok(),
         home: read_home(process),
-        sockets: listening_sockets(process),
+        sockets,
+        ports,
     })
 }
 
@@ -109,20 +114,48 @@ fn read_home(process: &Path) -> Option<PathBuf> {
 /// Set in the flags of a socket that waits for connections.
 const ACCEPTS_CONNECTIONS: u32 = 0x1_0000;
 
-fn listening_sockets(process: &Path) -> Vec<PathBuf> {
-    let Ok(open) = fs::read_dir(process.join("fd")) else { return Vec::new() };
-    let inodes: HashSet<String> = open
-        .flatten()
+/// The numbers by which the kernel's tables name the sockets that a process has open.
+fn open_sockets(process: &Path) -> HashSet<String> {
+    let Ok(open) = fs::read_dir(process.join("fd")) else { return HashSet::new() };
+    open.flatten()
         .filter_map(|file| {
             let target = fs::read_link(file.path()).ok()?;
             Some(target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
         })
-        .collect();
-    if inodes.is_empty() {
+        .collect()
+}
+
+fn listening_sockets(process: &Path, open: &HashSet<String>) -> Vec<PathBuf> {
+    if open.is_empty() {
         return Vec::new();
     }
     let table = fs::read(process.join("net/unix")).unwrap_or_default();
-    table.split(|byte| *byte == b'\n').filter_map(|line| parse_listening(line, &inodes)).collect()
+    table.split(|byte| *byte == b'\n').filter_map(|line| parse_listening(line, open)).collect()
+}
+
+fn listening_ports(process: &Path, open: &HashSet<String>) -> Vec<u16> {
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let tables =
+        ["net/tcp", "net/tcp6"].map(|table| fs::read_to_string(process.join(table)).unwrap_or_default());
+    tables
+        .iter()
+        .flat_map(|table| table.lines())
+        .filter_map(|line| parse_listening_port(line, open))
+        .collect()
+}
+
+/// The state of a TCP socket that waits for connections.
+const LISTENING: &str = "0A";
+
+/// The port in a line of the kernel's table, if it is that of a listening socket and one of these.
+fn parse_listening_port(line: &str, inodes: &HashSet<String>) -> Option<u16> {
+    // Number, local address, remote address, state, five more, inode.
+    let fields: Vec<&str> = line.split_whitespace().take(10).collect();
+    let is_listed = *fields.get(3)? == LISTENING && inodes.contains(*fields.get(9)?);
+    let (_, port) = fields[1].rsplit_once(':').filter(|_| is_listed)?;
+    u16::from_str_radix(port, 16).ok()
 }
 
 /// The path of a socket in a line of the kernel's table, if it listens and is one of these.
@@ -162,6 +195,25 @@ mod tests {
         assert_eq!(own.home, std::env::var_os("HOME").map(PathBuf::from));
         assert_eq!(running_programs(user, |_| false), []);
         assert!(running_programs(user + 1, |_| true).iter().all(|other| other.pid != own.pid));
+    }
+
+    #[test]
+    fn finds_the_ports_on_which_a_process_listens() {
+        let process = Path::new("/proc/self");
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = std::net::TcpListener::bind(address) else { continue };
+            let bound = listener.local_addr().unwrap();
+            let connection = std::net::TcpStream::connect(bound).unwrap();
+            let found = listening_ports(process, &open_sockets(process));
+            assert!(found.contains(&bound.port()), "{found:?}");
+            assert!(!found.contains(&connection.local_addr().unwrap().port()), "not what it is connected to");
+        }
+        let inodes = HashSet::from(["77".to_owned()]);
+        let line = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 77 1 0";
+        assert_eq!(parse_listening_port(line, &inodes), Some(8080));
+        assert_eq!(parse_listening_port(&line.replace(" 0A ", " 01 "), &inodes), None);
+        assert_eq!(parse_listening_port(&line.replace(" 77 ", " 78 "), &inodes), None);
+        assert_eq!(parse_listening_port("  sl  local_address rem_address   st", &inodes), None);
     }
 
     #[test]

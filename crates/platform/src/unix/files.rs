@@ -19,6 +19,7 @@ pub(crate) fn mode_of(readers: Readers) -> Mode {
     match readers {
         Readers::Owner => Mode::RUSR | Mode::WUSR,
         Readers::Default => Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH,
+        Readers::Bits(bits) => Mode::from_bits_truncate((bits & 0o777) as rustix::fs::RawMode),
     }
 }
 
@@ -89,7 +90,7 @@ pub fn remove_folder(dir: &Dir, name: &OsStr) -> io::Result<()> {
 /// Creates a folder.
 pub fn create_folder(dir: &Dir, name: &OsStr, readers: Readers) -> io::Result<()> {
     let mode = match readers {
-        Readers::Owner => Mode::RWXU,
+        Readers::Owner | Readers::Bits(_) => Mode::RWXU,
         Readers::Default => Mode::RWXU | Mode::RWXG | Mode::RWXO,
     };
     Ok(rustix::fs::mkdirat(dir, name, mode)?)

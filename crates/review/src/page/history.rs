@@ -4,12 +4,13 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::core::plan::{ChangeId, Direction, Run};
 use slipstitch::core::ports::journal::{ChangeKind, ChangeState, Entry, FileSummary, Filter, Summary};
-use slipstitch::core::report::{ConflictReport, Report};
+use slipstitch::core::report::Report;
 
-use super::layout::{Tab, page};
-use super::{Filters, diff, local_time, visible, who};
-use crate::diff_view::{HunkView, split_files, split_hunks};
+use super::layout::{Frame, Tab, page};
+use super::{Deciding, diff, local_time, problem_note, unlock_form, visible, who};
+use crate::diff_view::{HunkView, split_files, split_hunks, views_of_files};
 use crate::revert::run_undo;
+use crate::selection::Selection;
 use crate::summary::{ago, how_found};
 
 /// How many changes are listed.
@@ -22,38 +23,23 @@ const MAX_DIFF: usize = 400_000;
 /// The history with one change, the last one if none is chosen.
 pub(crate) fn history_page(
     workspace: &Workspace,
-    filters: &Filters,
+    selection: &Selection,
     chosen: Option<ChangeId>,
-    problem: Option<&Report>,
+    deciding: Deciding<'_>,
 ) -> Markup {
-    let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    let (since, until) = filters.times();
-    let filter = Filter {
-        since,
-        until,
-        session: named(&filters.session),
-        agent: named(&filters.agent),
-        // Some filters are not available in the journal, so more changes are searched than listed.
-        limit: Some(if filters.q.is_empty() && filters.file.is_empty() { MAX_LISTED } else { MAX_SEARCHED }),
-        ..Filter::default()
-    };
-    let changes = workspace.log(&filter).unwrap_or_default();
-    let is_shown = |change: &&Summary| {
-        let paths = change.files.iter().filter_map(path_of);
-        filters.allow(change.at, &change.origin, change.description.as_deref(), paths)
-    };
-    let shown: Vec<&Summary> = changes.iter().filter(is_shown).take(MAX_LISTED).collect();
+    let frame = Frame::new(workspace, Tab::History, selection);
+    let shown = selected_changes(workspace, selection);
     let chosen_id = chosen.or_else(|| shown.first().map(|change| change.id));
     let list = html! {
-        (filters.form("/history"))
+        (selection.form("/history"))
         h2 { "History" }
-        @for change in &shown { (item(change, chosen_id, &filters.query())) }
+        @for change in &shown { (item(change, chosen_id, &selection.query())) }
         @if shown.len() == MAX_LISTED { p.empty { "Search or filter to find older changes." } }
-        @if shown.is_empty() { p.empty { @if filters.is_empty() { "No changes recorded here." } @else { "Nothing matches." } } }
+        @if shown.is_empty() { p.empty { @if selection.is_empty() { "No changes recorded here." } @else { "Nothing matches." } } }
     };
     let entry = chosen_id.and_then(|id| workspace.change(id).ok().flatten());
     let content = match (&entry, chosen_id) {
-        (Some(entry), _) => change_content(workspace, entry, problem),
+        (Some(entry), _) => change_content(workspace, entry, deciding, &selection.query()),
         (None, Some(id)) => {
             html! { h1 { "No change " (id) } p.why { "It is not in this project's journal any more." } }
         }
@@ -61,8 +47,25 @@ pub(crate) fn history_page(
             html! { h1 { "No changes yet" } p.why { "Every change that agents or you make through Slipstitch is listed here, and can be undone." } }
         }
     };
-    let pending = workspace.pending_count().unwrap_or(0);
-    page("History", Tab::History, pending, filters, list, content)
+    page("History", frame, list, content)
+}
+
+/// The changes to list, newest first.
+fn selected_changes(workspace: &Workspace, selection: &Selection) -> Vec<Summary> {
+    let Ok(selected) = selection.filter() else { return Vec::new() };
+    let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    // The journal does not look for texts and folders, so more changes are searched than listed.
+    let is_searched = !selection.text.is_empty() || !selection.file.is_empty();
+    let filter = Filter {
+        since: selected.since,
+        until: selected.until,
+        session: named(&selection.session),
+        agent: named(&selection.agent),
+        limit: Some(if is_searched { MAX_SEARCHED } else { MAX_LISTED }),
+        ..Filter::default()
+    };
+    let changes = workspace.log(&filter).unwrap_or_default();
+    changes.into_iter().filter(|change| selected.has_change(change)).take(MAX_LISTED).collect()
 }
 
 fn path_of(file: &FileSummary) -> Option<&str> {
@@ -107,7 +110,7 @@ fn item(change: &Summary, chosen: Option<ChangeId>, query: &str) -> Markup {
     }
 }
 
-fn change_content(workspace: &Workspace, entry: &Entry, problem: Option<&Report>) -> Markup {
+fn change_content(workspace: &Workspace, entry: &Entry, deciding: Deciding<'_>, query: &str) -> Markup {
     let change = &entry.summary;
     html! {
         h1 { (title_of(change)) }
@@ -115,15 +118,15 @@ fn change_content(workspace: &Workspace, entry: &Entry, problem: Option<&Report>
             (who(&change.origin)) " · " (local_time(change.at)) " · " (change.id) " · " (visible(&change.origin.tool))
             " · approved by " b { (visible(&change.approval)) }
         }
-        @if let Some(problem) = problem { (problem_note(problem)) }
+        @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem, "Not written. ", false)) } }
         @if let Some(by) = change.undone_by { div.note { "Undone by " a href={ "/history/" (by) } { (by) } "." } }
-        @if problem.is_none() { (revert_form(workspace, change)) }
+        @if deciding.is_locked { (unlock_form(&change.id)) } @else { (revert_form(workspace, change, query)) }
         (file_diffs(entry))
     }
 }
 
 /// Undo or redo, if it would work; otherwise why not.
-fn revert_form(workspace: &Workspace, change: &Summary) -> Markup {
+fn revert_form(workspace: &Workspace, change: &Summary, query: &str) -> Markup {
     let (direction, action, label) = match (&change.kind, change.undone_by) {
         (_, Some(_)) => (Direction::Redo, "redo", "Redo"),
         (ChangeKind::Undo(_), None) => (Direction::Redo, "redo", "Redo what it reverted"),
@@ -135,19 +138,30 @@ fn revert_form(workspace: &Workspace, change: &Summary) -> Markup {
     let preview = run_undo(workspace, change.id, direction, Run::Dry, "");
     html! {
         @if preview.is_success() {
-            form.revert method="post" action={ "/history/" (change.id) } {
+            form.revert method="post" action={ "/history/" (change.id) (query) } {
                 button #revert name="action" value=(action) { (label) " " kbd { "u" } }
                 span { (visible(&preview.message)) ". Later changes elsewhere are kept." }
             }
-        } @else { (problem_note(&preview)) }
+            (preview_diff(&preview))
+        } @else { (problem_note(&preview, "", false)) }
     }
 }
 
-fn problem_note(report: &Report) -> Markup {
+/// What an undo or a redo would write, to be opened.
+fn preview_diff(preview: &Report) -> Markup {
+    let text = preview.diff.as_deref().filter(|text| text.len() <= MAX_DIFF).unwrap_or_default();
+    let views = views_of_files(preview.files.iter().map(|file| file.path.as_str()), text);
     html! {
-        div.note.bad role="alert" {
-            (visible(&report.message))
-            @for line in report.conflicts.iter().flat_map(ConflictReport::lines) { pre { (visible(&line)) } }
+        @if !views.is_empty() {
+            details.preview {
+                summary { "What this would write" }
+                @for group in views.chunk_by(|one, other| one.0 == other.0) {
+                    section.file aria-label={ "Preview of " (visible(&group[0].0)) } {
+                        div.fh { h2.path { (visible(&group[0].0)) } }
+                        @for (_, view) in group { div.hunk { (diff::rows(view)) } }
+                    }
+                }
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::filters::Filters;
+use slipstitch::Workspace;
+
+use crate::selection::Selection;
 
 /// The tabs of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +20,11 @@ const KEYS: &[(&str, &str)] = &[
     ("j k", "next, previous hunk"),
     ("J K", "next, previous proposal"),
     ("a r", "accept, reject the hunk"),
-    ("A R", "accept, reject all"),
+    ("A R", "accept what is left, reject all"),
     ("m", "select the proposal, to decide several"),
     ("e", "edit the hunk"),
     ("c", "reason for the agent"),
-    ("u", "undo the change (history)"),
+    ("u", "undo or redo the change (history)"),
     ("x", "unified or side by side"),
     ("w", "the whole file, and back"),
     ("/", "search"),
@@ -30,19 +32,37 @@ const KEYS: &[(&str, &str)] = &[
     ("?", "this help"),
 ];
 
-/// A whole page: the header, a list at the left, and the content.
-pub(super) fn page(
-    title: &str,
+/// What a page is about, and what had happened when it was drawn.
+pub(super) struct Frame<'a> {
     tab: Tab,
+    selection: &'a Selection,
+    /// How many proposals wait.
     pending: usize,
-    filters: &Filters,
-    list: Markup,
-    content: Markup,
-) -> Markup {
+    /// The script asks for the page again when this is not the last thing that happened.
+    activity: String,
+}
+
+impl<'a> Frame<'a> {
+    /// To be made before anything is read that the page shows.
+    pub(super) fn new(workspace: &Workspace, tab: Tab, selection: &'a Selection) -> Self {
+        let activity = workspace.activity().unwrap_or_default();
+        Self { tab, selection, pending: workspace.pending_count().unwrap_or(0), activity }
+    }
+
+    /// For a page that shows nothing of the journal.
+    pub(super) fn of_message(selection: &'a Selection) -> Self {
+        Self { tab: Tab::None, selection, pending: 0, activity: String::new() }
+    }
+}
+
+/// A whole page: the header, a list at the left, and the content.
+pub(super) fn page(title: &str, frame: Frame<'_>, list: Markup, content: Markup) -> Markup {
+    let Frame { tab, selection, pending, activity } = frame;
     let link = |this: Tab, address: &str, name: String| {
         html! { a href=(address) aria-current=[(this == tab).then_some("page")] { (name) } }
     };
     let review = if pending > 0 { format!("Review {pending}") } else { "Review".into() };
+    let searched = if tab == Tab::History { "Search files, agents" } else { "Search files, agents, text" };
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -55,7 +75,7 @@ pub(super) fn page(
                 link rel="stylesheet" href="/assets/review.css";
                 script src="/assets/review.js" defer {}
             }
-            body {
+            body data-activity=(activity) {
                 a.skip href="#content" { "Skip to content" }
                 header {
                     span.brand { "Slipstitch" }
@@ -65,10 +85,10 @@ pub(super) fn page(
                         (link(Tab::Statistics, "/statistics", "Statistics".into()))
                     }
                     form.search role="search" method="get" action=(if tab == Tab::History { "/history" } else { "/review" }) {
-                        @for (name, value) in [("agent", &filters.agent), ("session", &filters.session), ("file", &filters.file), ("since", &filters.since)] {
-                            @if !value.is_empty() { input type="hidden" name=(name) value=(value); }
+                        @for (name, value) in selection.fields() {
+                            @if name != "q" && !value.is_empty() { input type="hidden" name=(name) value=(value); }
                         }
-                        input #search type="search" name="q" value=(filters.q) placeholder="Search files, agents, text" aria-label="Search";
+                        input #search type="search" name="q" value=(selection.text) placeholder=(searched) aria-label="Search";
                         kbd aria-hidden="true" { "/" }
                     }
                     span #connection.lost hidden role="status" { "Connection lost. Trying again…" }

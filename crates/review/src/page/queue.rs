@@ -6,12 +6,12 @@ use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
     Filter, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, StoredProposal, describe_hunks,
 };
-use slipstitch::core::report::{ConflictReport, Report};
 
-use super::layout::{Tab, page};
-use super::{Filters, diff, visible, who};
+use super::layout::{Frame, Tab, page};
+use super::{Deciding, diff, problem_note, unlock_form, visible, who};
 use crate::diff_view::{HunkView, file_notes};
 use crate::revert;
+use crate::selection::Selection;
 use crate::summary::{
     ago, ago_in_words, answer_to_agent, author_of, count_lines, shorten_item, state_of, tags_of, title_of,
     undo_note, unseen_note,
@@ -29,89 +29,63 @@ const MAX_FILES_READ: usize = 10;
 /// How many lines a hunk may have to be loaded without being asked for.
 const MAX_AUTO_LINES: usize = 400;
 
-/// What the page knows about the person who decides.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Deciding<'a> {
-    /// Why a decision could not be carried out.
-    pub(crate) problem: Option<&'a Report>,
-    /// Whether the passphrase must be entered first.
-    pub(crate) is_locked: bool,
-}
-
 /// The queue with one proposal, the first one if none is chosen.
 pub(crate) fn queue_page(
     workspace: &Workspace,
     chosen: Option<ProposalId>,
-    filters: &Filters,
+    selection: &Selection,
     deciding: Deciding<'_>,
 ) -> Markup {
-    let queue = Queue::read(workspace, filters);
+    let frame = Frame::new(workspace, Tab::Review, selection);
+    let queue = Queue::read(workspace, selection);
     let chosen_id = chosen.or_else(|| queue.pending.first().map(|found| found.id));
     let found = chosen_id.and_then(|id| workspace.proposal(id).ok().flatten());
     let next = queue.pending.iter().find(|found| Some(found.id) != chosen_id);
     let content = match (&found, chosen_id) {
-        (Some(found), _) => proposal_content(workspace, found, deciding, next),
+        (Some(found), _) => proposal_content(workspace, found, deciding, next, &selection.query()),
         (None, Some(id)) => {
             html! { h1 { "No proposal " (id) } p.why { "It is not in this project's journal." } }
         }
         (None, None) => nothing_to_review(workspace),
     };
     let title = found.as_ref().map_or("Review".to_owned(), |found| title_of(&found.proposal));
-    page(
-        &title,
-        Tab::Review,
-        queue.count,
-        filters,
-        queue.list(chosen_id, filters, deciding.is_locked),
-        content,
-    )
+    page(&title, frame, queue.list(chosen_id, selection, deciding.is_locked), content)
 }
 
-/// The list at the left, and how many proposals wait.
-pub(super) fn queue_list(
-    workspace: &Workspace,
-    chosen: Option<ProposalId>,
-    filters: &Filters,
-) -> (Markup, usize) {
-    let queue = Queue::read(workspace, filters);
-    (queue.list(chosen, filters, true), queue.count)
+/// The list at the left.
+pub(super) fn queue_list(workspace: &Workspace, chosen: Option<ProposalId>, selection: &Selection) -> Markup {
+    Queue::read(workspace, selection).list(chosen, selection, true)
 }
 
-/// What waits, and what was decided last, as far as the filters allow it.
+/// What waits, and what was decided last, as far as it is selected.
+#[derive(Default)]
 struct Queue {
     pending: Vec<StoredProposal>,
     decided: Vec<StoredProposal>,
-    /// How many proposals wait, whatever the filters say.
-    count: usize,
 }
 
 impl Queue {
-    fn read(workspace: &Workspace, filters: &Filters) -> Self {
+    fn read(workspace: &Workspace, selection: &Selection) -> Self {
+        let Ok(filter) = selection.filter() else { return Self::default() };
         let mut pending = workspace.proposals().unwrap_or_default();
         let mut decided = workspace.decided_proposals(MAX_DECIDED).unwrap_or_default();
-        let count = pending.len();
-        let is_shown = |found: &StoredProposal| {
-            let proposal = &found.proposal;
-            let paths = proposal.files.iter().map(|file| file.path.as_str());
-            filters.allow(found.at, &proposal.origin, proposal.description.as_deref(), paths)
-        };
-        pending.retain(is_shown);
-        decided.retain(is_shown);
-        Self { pending, decided, count }
+        pending.retain(|found| filter.has_proposal(found));
+        decided.retain(|found| filter.has_proposal(found));
+        Self { pending, decided }
     }
 
-    fn list(&self, chosen: Option<ProposalId>, filters: &Filters, is_locked: bool) -> Markup {
-        let (pending, query) = (&self.pending, filters.query());
+    fn list(&self, chosen: Option<ProposalId>, selection: &Selection, is_locked: bool) -> Markup {
+        let (pending, query) = (&self.pending, selection.query());
         html! {
-            (filters.form("/review"))
+            (selection.form("/review"))
             h2 { "Waiting" @if !pending.is_empty() { " · " (pending.len()) } }
             @let is_batch = pending.len() > 1 && !is_locked;
             @for found in pending.iter().take(MAX_LISTED) {
                 @if is_batch { div.pick { (pick_box(found)) (item(found, chosen, &query)) } } @else { (item(found, chosen, &query)) }
             }
-            @if is_batch { (batch_form()) }
+            @if is_batch { (batch_form(&query)) }
             @if pending.len() > MAX_LISTED { p.empty { (pending.len() - MAX_LISTED) " more. Search or filter to find them, or decide the ones above first." } }
-            @if pending.is_empty() { p.empty { @if filters.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
+            @if pending.is_empty() { p.empty { @if selection.is_empty() { "Nothing to review." } @else { "Nothing matches." } } }
             @if !self.decided.is_empty() {
                 h2 { "Decided" }
                 @for found in &self.decided { (item(found, chosen, &query)) }
@@ -146,9 +120,9 @@ fn pick_box(found: &StoredProposal) -> Markup {
 }
 
 /// The buttons for all selected proposals, shown once one is selected.
-fn batch_form() -> Markup {
+fn batch_form(query: &str) -> Markup {
     html! {
-        form #batch method="post" action="/review" {
+        form #batch method="post" action={ "/review" (query) } {
             button name="action" value="accept" { "Accept selected" }
             button name="action" value="reject" { "Reject selected" }
         }
@@ -168,7 +142,7 @@ fn item(found: &StoredProposal, chosen: Option<ProposalId>, query: &str) -> Mark
                 span { (author_of(proposal)) }
                 @match &found.decision {
                     None => {
-                        span.plus { "+" (added) } span.minus { "−" (removed) }
+                        (line_counts(added, removed))
                         @for tag in tags_of(proposal) { span.tag { (tag) } }
                     }
                     Some(ProposalDecision::Rejected { reason, .. }) => {
@@ -187,6 +161,7 @@ fn proposal_content(
     found: &StoredProposal,
     deciding: Deciding<'_>,
     next: Option<&StoredProposal>,
+    query: &str,
 ) -> Markup {
     let proposal = &found.proposal;
     let is_pending = found.decision.is_none();
@@ -198,15 +173,15 @@ fn proposal_content(
         }
         @if let Some(note) = unseen_note(proposal) { div.note.bad { b { "Not everything is shown. " } (note) } }
         @if let Some(note) = undo_note(proposal).filter(|_| is_pending) { div.note { b { "Can't be undone later. " } (note) } }
-        @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem)) } }
+        @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem, "Not written. ", is_pending)) } }
         @match &found.decision {
-            Some(decision) => { (decision_note(workspace, found, decision, next)) }
+            Some(decision) => { (decision_note(workspace, found, decision, next, query)) }
             None if deciding.problem.is_none() => { (state_note(workspace, found)) }
             None => {}
         }
-        @if is_pending && deciding.is_locked { (unlock_form(found.id)) (files(workspace, found)) }
+        @if is_pending && deciding.is_locked { (unlock_form(&found.id)) (files(workspace, found)) }
         @else if is_pending {
-            form #decision method="post" action={ "/review/" (found.id) } {
+            form #decision method="post" action={ "/review/" (found.id) (query) } data-address={ "/review/" (found.id) } {
                 (files(workspace, found))
                 @if proposal.notes.subject == ProposalSubject::WriteAccess { p { "If you accept, the session can change files until it ends. Every change can be undone, except those of private files." } }
                 div.reason { label for="reason" { "Reason for the agent" } input #reason name="reason" maxlength="2000" placeholder="Optional"; }
@@ -221,23 +196,11 @@ fn decision_bar(is_awaited: bool, has_hunks: bool) -> Markup {
     html! {
         footer {
             @if has_hunks { button.main name="action" value="send" { "Send decision " kbd { "⏎" } } }
-            button name="action" value="accept" { "Accept all " kbd { "A" } }
+            button name="action" value="accept" { span #accept-label { "Accept all" } " " kbd { "A" } }
             button name="action" value="reject" { "Reject all " kbd { "R" } }
             span #tally.sp aria-live="polite" {}
             @if is_awaited { span.waiting { "The agent is waiting" } }
             button #show-help type="button" aria-label="Keys" { kbd { "?" } }
-        }
-    }
-}
-
-/// Asks for the passphrase.
-fn unlock_form(id: ProposalId) -> Markup {
-    html! {
-        form.unlock method="post" action="/unlock" {
-            input type="hidden" name="next" value=(id);
-            label for="passphrase" { "Deciding needs the review passphrase" }
-            input #passphrase type="password" name="passphrase" autocomplete="current-password" required;
-            button.main { "Unlock" }
         }
     }
 }
@@ -247,22 +210,12 @@ fn state_note(workspace: &Workspace, found: &StoredProposal) -> Markup {
     let report = revert::preview(workspace, found.id);
     let differences: Vec<&String> = found.proposal.files.iter().flat_map(|file| &file.notes).collect();
     html! {
-        @if report.status() == Status::Refused || report.status() == Status::Invalid { (problem_note(&report)) }
+        @if report.status() == Status::Refused || report.status() == Status::Invalid { (problem_note(&report, "Cannot be applied now. ", true)) }
         @else if let Some(carried) = report.warnings.iter().find(|warning| warning.contains("carried over")) {
             div.note { b { "The file has changed since. " } (visible(carried)) ". Now: " (visible(&report.message)) "." }
         }
         @if !differences.is_empty() {
             div.note { b { "Found with differences. " } @for note in differences { (visible(note)) " " } "The diff shows what would be written." }
-        }
-    }
-}
-
-fn problem_note(report: &Report) -> Markup {
-    html! {
-        div.note.bad role="alert" {
-            b { "Not written. " } (visible(&report.message))
-            @for line in report.conflicts.iter().flat_map(ConflictReport::lines) { pre { (visible(&line)) } }
-            @if let Some(hint) = &report.hint { p { (visible(hint)) } }
         }
     }
 }
@@ -273,12 +226,13 @@ fn decision_note(
     found: &StoredProposal,
     decision: &ProposalDecision,
     next: Option<&StoredProposal>,
+    query: &str,
 ) -> Markup {
     html! {
         div.note.done role="status" {
             b { "Decided. " }
             @if let ProposalDecision::Accepted { change, .. } = decision { " " a href={ "/history/" (change) } { "Show or undo " (change) } }
-            @if let Some(next) = next { p { a #next href={ "/review/" (next.id) } { "Next: " (title_of(&next.proposal)) " " kbd { "⏎" } } } }
+            @if let Some(next) = next { p { a #next href={ "/review/" (next.id) (query) } { "Next: " (title_of(&next.proposal)) " " kbd { "⏎" } } } }
             p { "The agent gets this answer:" }
             pre.answer tabindex="0" role="region" aria-label="The answer to the agent" { (answer_to_agent(workspace, found, decision)) }
         }
@@ -304,8 +258,7 @@ fn files(workspace: &Workspace, found: &StoredProposal) -> Markup {
                 div.fh {
                     h2.path { (path) }
                     @for note in file_notes(text(&group[0])) { span.tag { (visible(&note)) } }
-                    span.plus { "+" (counts.iter().map(|count| count.0).sum::<usize>()) }
-                    span.minus { "−" (counts.iter().map(|count| count.1).sum::<usize>()) }
+                    (line_counts(counts.iter().map(|count| count.0).sum(), counts.iter().map(|count| count.1).sum()))
                     @if before.can_be_shown() { a.whole href={ "/review/" (found.id) "/file/" (group[0].number) } { "Whole file " kbd { "w" } } }
                     button.layout type="button" hidden { "Unified " kbd { "x" } }
                 }
@@ -314,6 +267,11 @@ fn files(workspace: &Workspace, found: &StoredProposal) -> Markup {
         });
     }
     html! { @for file in drawn { (file) } }
+}
+
+/// How many lines are added and removed; nothing if a file changes in another way.
+fn line_counts(added: usize, removed: usize) -> Markup {
+    html! { @if added + removed > 0 { span.plus { "+" (added) } span.minus { "−" (removed) } } }
 }
 
 fn view(found: &StoredProposal, hunk: &ProposalHunk) -> HunkView {
@@ -339,6 +297,7 @@ fn hunk_section(
     let rejected = found.rejected_hunks.iter().find(|rejected| rejected.hunk == number);
     let lines = found.proposal.hunk_diff(hunk).lines().count();
     let drawn = (lines <= *lines_left).then(|| view(found, hunk));
+    let is_editable = rejected.is_none() && found.proposal.can_edit_hunk(hunk);
     *lines_left -= if drawn.is_some() { lines } else { 0 };
     html! {
         div.hunk #{ "hunk-" (number) } tabindex="-1" data-hunk=(number) {
@@ -347,7 +306,7 @@ fn hunk_section(
                     (crate::diff_view::describe_lines(found.proposal.hunk_diff(hunk)))
                     @if let Some(item) = item { ", in " code { (visible(&shorten_item(item))) } }
                 }
-                @if found.decision.is_none() { (controls(number, rejected.is_some(), drawn.as_ref())) }
+                @if found.decision.is_none() { (controls(number, rejected.is_some(), is_editable, drawn.as_ref())) }
                 @else if let Some(ProposalDecision::Accepted { left_out, edited, .. }) = &found.decision {
                     @if left_out.iter().any(|left| left.hunk == number) { span.minus { "left out" } }
                     @if edited.contains(&number) { span.tag { "edited" } }
@@ -365,7 +324,7 @@ fn hunk_section(
 }
 
 /// Accept, reject and edit, as a group of radio buttons that look like buttons.
-fn controls(number: usize, is_rejected: bool, view: Option<&HunkView>) -> Markup {
+fn controls(number: usize, is_rejected: bool, is_editable: bool, view: Option<&HunkView>) -> Markup {
     let choice = |value: &str, label: &str, key: &str, checked: bool| {
         let id = format!("{value}-{number}");
         html! {
@@ -378,8 +337,6 @@ fn controls(number: usize, is_rejected: bool, view: Option<&HunkView>) -> Markup
             legend { "Hunk " (number) }
             @if !is_rejected { (choice("accept", "Accept", "a", false)) }
             (choice("reject", "Reject", "r", is_rejected))
-            // A hunk that is not drawn yet gets its text when it is loaded.
-            @let is_editable = !is_rejected && view.is_none_or(|view| view.added + view.removed > 0);
             @if is_editable { (choice("edit", "Edit", "e", false)) }
             div.extra.for-reject {
                 label for={ "reason-" (number) } { "Reason for the agent" }
@@ -388,6 +345,7 @@ fn controls(number: usize, is_rejected: bool, view: Option<&HunkView>) -> Markup
             @if is_editable {
                 div.extra.for-edit {
                     label for={ "text-" (number) } { "Write this instead" }
+                    // A hunk that is not drawn yet gets its text when it is loaded.
                     (edit_field(number, view))
                 }
             }

@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::stats::{Count, FailedEdit, ListedCall};
 
-use super::filters::{Filters, percent_encode};
-use super::layout::{Tab, page};
+use super::filters::percent_encode;
+use super::layout::{Frame, Tab, page};
 use super::{local_time, visible};
+use crate::selection::Selection;
 use crate::statistics::{CallerName, CallsShown, Day, OUTCOMES, Statistics};
 
 /// How many bars a chart has.
@@ -18,6 +19,8 @@ const MAX_CALLS: usize = 100;
 const CLASSES: [&str; 4] = ["o-applied", "o-recovered", "o-refused", "o-failed"];
 
 pub(crate) fn statistics_page(workspace: &Workspace, shown: &CallsShown) -> Markup {
+    let selection = Selection::default();
+    let frame = Frame::new(workspace, Tab::Statistics, &selection);
     let statistics = Statistics::read(workspace, shown);
     let total = &statistics.total;
     let is_empty = total.calls == 0 && shown.is_all();
@@ -34,14 +37,13 @@ pub(crate) fn statistics_page(workspace: &Workspace, shown: &CallsShown) -> Mark
             div.charts {
                 (days_chart(&statistics))
                 (chart("Why calls were not applied", &bars(&total.causes, "cause")))
-                (chart("By agent and dialect", &statistics.callers.iter().map(caller_bar).collect::<Vec<_>>()))
+                (chart("By agent, model and dialect", &statistics.callers.iter().map(caller_bar).collect::<Vec<_>>()))
                 (chart("Recovered, by difference", &bars(&total.recovered_by, "difference")))
             }
             @if !shown.is_all() { (calls_table(workspace, shown)) }
         }
     };
-    let pending = workspace.pending_count().unwrap_or(0);
-    page("Statistics", Tab::Statistics, pending, &Filters::default(), html! {}, content)
+    page("Statistics", frame, html! {}, content)
 }
 
 /// One bar of a chart, with the address of the calls behind it.
@@ -63,8 +65,10 @@ fn caller_bar((caller, count): &(CallerName, u64)) -> Bar {
         Some(agent) => ("agent", agent),
         None => ("session", &caller.session),
     };
+    let model =
+        caller.model.as_ref().map_or(String::new(), |model| format!("&model={}", percent_encode(model)));
     let dialect = percent_encode(&caller.dialect);
-    let address = format!("/statistics?{field}={}&dialect={dialect}#calls", percent_encode(name));
+    let address = format!("/statistics?{field}={}{model}&dialect={dialect}#calls", percent_encode(name));
     Bar { name: caller.to_string(), count: *count, address }
 }
 

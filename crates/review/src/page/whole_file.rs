@@ -4,10 +4,11 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::core::ports::journal::{ProposalHunk, ProposalId, StoredProposal};
 
-use super::layout::{Tab, page};
+use super::layout::{Frame, Tab, page};
 use super::queue::queue_list;
-use super::{Filters, diff, visible};
+use super::{diff, visible};
 use crate::diff_view::HunkView;
+use crate::selection::Selection;
 use crate::summary::title_of;
 use crate::whole_file::{FileBefore, first_changed_part};
 
@@ -50,23 +51,24 @@ pub(crate) fn file_page(
     workspace: &Workspace,
     id: ProposalId,
     hunk: usize,
-    filters: &Filters,
+    selection: &Selection,
 ) -> Option<Markup> {
+    let frame = Frame::new(workspace, Tab::Review, selection);
     let file = WholeFile::read(workspace, id, hunk)?;
     let path = visible(file.hunk.path.as_str());
-    let (list, pending) = queue_list(workspace, Some(id), filters);
+    let list = queue_list(workspace, Some(id), selection);
     let content = html! {
         h1 { (title_of(&file.found.proposal)) }
         p.why {
             "All lines of the file as the change was proposed for it. "
-            a #back href={ "/review/" (id) (filters.query()) } { "Back to the changes" } " " kbd { "w" }
+            a #back href={ "/review/" (id) (selection.query()) } { "Back to the changes" } " " kbd { "w" }
         }
         section.file aria-label=(path) {
             div.fh { h2.path { (path) } button.layout type="button" hidden { "Unified " kbd { "x" } } }
             (file.part(first_changed_part(&file.parts))?)
         }
     };
-    Some(page(&path, Tab::Review, pending, filters, list, content))
+    Some(page(&path, frame, list, content))
 }
 
 /// One part of a long file, loaded on demand.

@@ -10,6 +10,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use super::model::{Choice, Model};
 use super::whole_file::WholeFile;
+use crate::diff_view::views_of_files;
 use crate::editor::edit_text;
 use crate::revert::run_undo;
 use crate::summary::answer_to_agent;
@@ -29,33 +30,38 @@ pub(super) fn send(model: &mut Model<'_>) {
         model.message = Some("A accepts, R rejects".into());
         return;
     }
-    let mut hunks = BTreeMap::new();
-    for (hunk, choice) in open.hunks.iter().zip(&open.choices) {
+    accept_rest(model);
+}
+
+/// What was chosen for the hunks of a proposal; those without a choice are accepted.
+fn verdict_of(choices: &[Choice]) -> Verdict {
+    let verdict = |(index, choice): (usize, &Choice)| {
         let verdict = match choice {
             Choice::Accept => HunkVerdict::Accept,
             Choice::Reject { reason } => HunkVerdict::Reject { reason: reason.clone() },
             Choice::Edit(text) => HunkVerdict::Edit { text: text.clone() },
-            Choice::Open | Choice::RejectedBefore(_) => continue,
+            Choice::Open | Choice::RejectedBefore(_) => return None,
         };
-        hunks.insert(hunk.number, verdict);
-    }
-    let id = open.found.id;
-    let report = model.workspace.decide(id, &model.reviewer, &Verdict { hunks, others: HunkVerdict::Accept });
-    finish(model, id, &report);
+        // Hunks are numbered from 1.
+        Some((index + 1, verdict))
+    };
+    let hunks: BTreeMap<usize, HunkVerdict> = choices.iter().enumerate().filter_map(verdict).collect();
+    Verdict { hunks, others: HunkVerdict::Accept }
 }
 
-/// Lets the user edit the current hunk. The error is a message for them.
-pub(super) fn edit_current(model: &mut Model<'_>) -> Result<(), String> {
-    let Some(open) = &mut model.proposal else { return Ok(()) };
+/// Lets the user edit the current hunk. Returns a message for them; an error is one too.
+pub(super) fn edit_current(model: &mut Model<'_>) -> Result<Option<String>, String> {
+    let Some(open) = &mut model.proposal else { return Ok(None) };
     let (Some(hunk), Some(view)) = (open.hunks.get(open.current), open.views.get(open.current)) else {
-        return Ok(());
+        return Ok(None);
     };
     let choice = &mut open.choices[open.current];
     let before = if let Choice::Edit(text) = choice { text.clone() } else { view.editable.clone() };
-    if let Some(text) = edit_text(model.workspace, hunk, &before)? {
-        *choice = Choice::Edit(text);
+    match edit_text(model.workspace, hunk, &before)? {
+        Some(text) => *choice = Choice::Edit(text),
+        None => return Ok(Some("the text is as it was, so nothing is edited".into())),
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Shows the whole file of the current hunk, or the hunks again.
@@ -71,11 +77,11 @@ pub(super) fn toggle_whole_file(model: &mut Model<'_>) {
     model.follows_hunk = true;
 }
 
-/// Accepts everything that is not rejected.
-pub(super) fn accept_all(model: &mut Model<'_>) {
+/// Accepts everything that is not rejected; what was edited is written as edited.
+pub(super) fn accept_rest(model: &mut Model<'_>) {
     let Some(open) = &model.proposal else { return };
-    let id = open.found.id;
-    let report = model.workspace.accept(id, &model.reviewer);
+    let (id, verdict) = (open.found.id, verdict_of(&open.choices));
+    let report = model.workspace.decide(id, &model.reviewer, &verdict);
     finish(model, id, &report);
 }
 
@@ -91,12 +97,13 @@ pub(super) fn reject_all(model: &mut Model<'_>) {
     finish(model, id, &report);
 }
 
-/// Accepts or rejects all marked proposals, each completely or not at all.
+/// Accepts or rejects all marked proposals. What was chosen for single hunks counts.
 pub(super) fn decide_marked(model: &mut Model<'_>, accepts: bool) {
     let (mut done, mut problems) = (0, Vec::new());
     for id in std::mem::take(&mut model.marked) {
+        let verdict = verdict_of(model.choices_of(id));
         let report = match accepts {
-            true => model.workspace.accept(id, &model.reviewer),
+            true => model.workspace.decide(id, &model.reviewer, &verdict),
             false => model.workspace.reject(id, &model.reviewer, None),
         };
         match report.is_success() {
@@ -139,10 +146,13 @@ pub(super) fn undo_or_redo(model: &mut Model<'_>) {
     let run = if model.undo_asked == Some(id) { Run::Real } else { Run::Dry };
     let report = run_undo(model.workspace, id, direction, run, model.reviewer.name());
     let message = escape_controls(&report.message);
-    model.undo_asked = None;
+    model.forget_undo();
     model.message = Some(match (report.is_success(), run) {
         (true, Run::Dry) => {
             model.undo_asked = Some(id);
+            if let (Some(open), Some(diff)) = (&mut model.change, &report.diff) {
+                open.preview = Some(views_of_files(report.files.iter().map(|file| file.path.as_str()), diff));
+            }
             format!("{message}. Press u again to {verb} it, Esc to keep it")
         }
         (true, _) => message,

@@ -14,6 +14,7 @@ use super::theme::{Colors, Role};
 use super::wrap::{shorten, width_of, wrap_words};
 use crate::statistics::{CallsShown, Statistics};
 use crate::summary::{ago, author_of, count_lines, how_found, tags_of, title_of};
+use crate::times::format_local;
 
 /// How many lines of the screen a message leaves for the rest.
 const MIN_BODY_LINES: usize = 8;
@@ -26,13 +27,13 @@ const HELP: &[(&str, &str)] = &[
     ("e", "edit the hunk in $EDITOR"),
     ("c", "reject the hunk with a reason for the agent"),
     ("⏎", "send the decision"),
-    ("A R", "accept, reject everything at once"),
+    ("A R", "accept what is left, reject everything"),
     ("m", "mark; A and R then decide all marked proposals"),
     ("u", "undo or redo the change (history)"),
     ("x w", "unified or side by side; the whole file"),
     ("↑ ↓ PgUp PgDn", "scroll"),
     ("1 2 3 Tab", "review, history, statistics"),
-    ("/ Esc", "search, show everything again"),
+    ("/ Esc", "search (agent:x file:src since:2h); show everything"),
     ("q", "leave"),
 ];
 
@@ -133,6 +134,9 @@ fn key_line(model: &Model<'_>, colors: Colors) -> Line<'static> {
             let keys =
                 format!(" {} marked: A accept them  R reject them  m unmark  q leave", model.marked.len());
             return Line::styled(keys, colors.style(Role::Soft));
+        }
+        (None, Tab::Review) if model.has_exceptions() => {
+            " a accept  r reject  e edit  c reason  A the rest  R all  ⏎ send  q leave"
         }
         (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x/w view  q leave",
         (None, Tab::History) => " j/k change  u undo or redo  x layout  / search  q leave",
@@ -255,12 +259,15 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
         (Tab::History, _, Some(open)) => {
             let mut shown = canvas.change(open);
             let change = &open.entry.summary;
-            let about = format!("{} · approved by {}", change.id, escape_controls(&change.approval));
-            let heading = [(change_title(change), Role::Strong), (about, Role::Soft)];
+            let mut heading = vec![(change_title(change), Role::Strong), (about_change(change), Role::Soft)];
+            if open.preview.is_some() {
+                heading.push(("Preview of what would be written:".into(), Role::Warning));
+            }
             let heading = heading.into_iter().flat_map(|(text, role)| paragraph(&text, role, canvas));
             shown.lines.splice(0..0, heading);
             shown
         }
+        _ if !model.search.is_empty() => message("Nothing matches", "Esc shows everything again.", canvas),
         (Tab::Review, ..) => message(
             "Nothing to review",
             "Changes that need your approval appear here by themselves. What was written is in the history (2).",
@@ -288,6 +295,19 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
     model.scroll = model.scroll.min(shown.lines.len().saturating_sub(height));
     let lines: Vec<Line<'static>> = shown.lines.into_iter().skip(model.scroll).take(height).collect();
     frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Who made a change, when, how, and who approved it.
+fn about_change(change: &Summary) -> String {
+    let agent = change.origin.agent.as_ref().map_or(String::new(), |agent| format!("{agent} · "));
+    escape_controls(&format!(
+        "{agent}session {} · {} · {} · {} · approved by {}",
+        change.origin.session,
+        format_local(change.at),
+        change.id,
+        change.origin.tool,
+        change.approval
+    ))
 }
 
 fn paragraph(text: &str, role: Role, canvas: Canvas) -> Vec<Line<'static>> {

@@ -4,6 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::decide;
 use super::model::{Choice, Model, Prompt, Tab};
+use crate::editor::NOT_EDITABLE;
 
 /// What the main loop has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
         }
     };
     if asked.is_some() {
-        model.undo_asked = None;
+        model.forget_undo();
     }
     effect
 }
@@ -140,7 +141,7 @@ fn decide_by_key(model: &mut Model<'_>, code: KeyCode) -> Effect {
         KeyCode::Char('A' | 'R') if !model.marked.is_empty() => {
             decide::decide_marked(model, code == KeyCode::Char('A'))
         }
-        KeyCode::Char('A') => decide::accept_all(model),
+        KeyCode::Char('A') => decide::accept_rest(model),
         KeyCode::Char('R') => decide::reject_all(model),
         KeyCode::Enter => decide::send(model),
         _ => {}
@@ -169,12 +170,13 @@ fn current_reason(model: &Model<'_>) -> String {
 
 fn can_be_edited(model: &mut Model<'_>) -> bool {
     let Some(open) = &model.proposal else { return false };
-    let is_open = !matches!(open.choices.get(open.current), None | Some(Choice::RejectedBefore(_)));
-    let has_lines = open.views.get(open.current).is_some_and(|view| view.added + view.removed > 0);
-    if !(is_open && has_lines) {
-        model.message = Some("this hunk has no lines to edit".into());
-    }
-    is_open && has_lines
+    let problem = match (open.choices.get(open.current), open.hunks.get(open.current)) {
+        (Some(Choice::RejectedBefore(_)), _) => Some("this hunk was rejected before"),
+        (_, Some(hunk)) if open.found.proposal.can_edit_hunk(hunk) => None,
+        _ => Some(NOT_EDITABLE),
+    };
+    model.message = problem.map(str::to_owned);
+    problem.is_none()
 }
 
 /// Handles a key while a line is typed.

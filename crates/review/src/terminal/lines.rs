@@ -127,7 +127,7 @@ impl Canvas {
     pub(super) fn change(&self, open: &OpenChange) -> Lines {
         let mut shown = Lines::default();
         let mut last_path: Option<&str> = None;
-        for (path, view) in &open.views {
+        for (path, view) in open.preview.as_ref().unwrap_or(&open.views) {
             if last_path != Some(path) {
                 last_path = Some(path);
                 shown.lines.push(Line::default());

@@ -3,14 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{
-    Entry, Filter, Origin, ProposalHunk, ProposalId, StoredProposal, Summary,
-};
+use slipstitch::core::ports::journal::{Entry, Filter, ProposalHunk, ProposalId, StoredProposal, Summary};
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::{Reviewer, Workspace};
 
 use super::whole_file::WholeFile;
-use crate::diff_view::{HunkView, split_files, split_hunks};
+use crate::diff_view::{HunkView, views_of_files};
+use crate::selection::Selection;
 use crate::statistics::Statistics;
 use crate::summary::{notes_about, shorten_item};
 use crate::whole_file::FileBefore;
@@ -85,6 +84,8 @@ pub(super) struct OpenChange {
     pub(super) entry: Entry,
     /// The path and the diff of each hunk.
     pub(super) views: Vec<(String, HunkView)>,
+    /// The same of what an undo or a redo would write, while the user is asked about it.
+    pub(super) preview: Option<Vec<(String, HunkView)>>,
 }
 
 pub(super) struct Model<'a> {
@@ -105,6 +106,7 @@ pub(super) struct Model<'a> {
     pub(super) change: Option<OpenChange>,
     /// Counted only when they are shown, because that reads the records of all calls.
     pub(super) statistics: Option<Statistics>,
+    /// What was typed to search for.
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,
     pub(super) is_help_shown: bool,
@@ -178,26 +180,21 @@ impl<'a> Model<'a> {
         let pending = self.workspace.proposals().unwrap_or_default();
         self.pending = pending.len();
         let is_decided = shown.is_some_and(|id| pending.iter().all(|found| found.id != id));
+        let selection = Selection::parse_search(&self.search);
+        let selected = selection.filter();
+        if let Err(problem) = &selected {
+            self.message = Some(escape_controls(problem));
+        }
         let is_listed = |found: &StoredProposal| {
-            let paths = found.proposal.files.iter().map(|file| file.path.as_str());
-            (self.is_selected)(found)
-                && matches(&self.search, &found.proposal.origin, found.proposal.description.as_deref(), paths)
+            (self.is_selected)(found) && selected.as_ref().is_ok_and(|selected| selected.has_proposal(found))
         };
         let pending_ids: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
         self.marked.retain(|id| pending_ids.contains(id));
         self.queue = pending.into_iter().filter(is_listed).collect();
         let limit = if self.search.is_empty() { MAX_CHANGES } else { MAX_SEARCHED };
         let filter = Filter { limit: Some(limit), ..Filter::default() };
-        let is_listed = |change: &Summary| {
-            let paths =
-                change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
-            matches(
-                &self.search,
-                &change.origin,
-                change.description.as_deref(),
-                paths.map(|path| path.as_str()),
-            )
-        };
+        let is_listed =
+            |change: &Summary| selected.as_ref().is_ok_and(|selected| selected.has_change(change));
         self.history = self
             .workspace
             .log(&filter)
@@ -233,7 +230,7 @@ impl<'a> Model<'a> {
             }
             Tab::Statistics => {}
         }
-        self.undo_asked = None;
+        self.forget_undo();
         self.open_selected();
     }
 
@@ -260,6 +257,20 @@ impl<'a> Model<'a> {
     fn keep_draft(&mut self) {
         if let Some(open) = &self.proposal {
             self.drafts.insert(open.found.id, open.choices.clone());
+        }
+    }
+
+    /// Whether a hunk of the proposal that is shown is rejected or edited, so that `A` accepts only the rest.
+    pub(super) fn has_exceptions(&self) -> bool {
+        let is_exception = |choice: &Choice| matches!(choice, Choice::Reject { .. } | Choice::Edit(_));
+        self.proposal.as_ref().is_some_and(|open| open.choices.iter().any(is_exception))
+    }
+
+    /// What was chosen for the hunks of a proposal so far; empty if it was never shown.
+    pub(super) fn choices_of(&self, id: ProposalId) -> &[Choice] {
+        match &self.proposal {
+            Some(open) if open.found.id == id => &open.choices,
+            _ => self.drafts.get(&id).map_or(&[], Vec::as_slice),
         }
     }
 
@@ -294,7 +305,7 @@ impl<'a> Model<'a> {
             true => DiffLayout::Unified,
             false if self.diff_width < NARROWEST_SPLIT => {
                 self.message = Some("the screen is too narrow for side by side".into());
-                DiffLayout::Unified
+                self.layout
             }
             false => DiffLayout::Split,
         };
@@ -309,26 +320,18 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Forgets the question about an undo or a redo.
+    pub(super) fn forget_undo(&mut self) {
+        self.undo_asked = None;
+        if let Some(open) = &mut self.change {
+            open.preview = None;
+        }
+    }
+
     pub(super) fn set_search(&mut self, text: String) {
         self.search = text;
         self.reload();
     }
-}
-
-/// Whether a search finds something with these properties.
-fn matches<'a>(
-    search: &str,
-    origin: &Origin,
-    description: Option<&str>,
-    mut paths: impl Iterator<Item = &'a str>,
-) -> bool {
-    let search = search.to_lowercase();
-    let contains = |text: &str| text.to_lowercase().contains(&search);
-    search.is_empty()
-        || contains(&origin.session)
-        || origin.agent.as_deref().is_some_and(contains)
-        || description.is_some_and(contains)
-        || paths.any(contains)
 }
 
 impl OpenProposal {
@@ -383,14 +386,11 @@ fn items_around(
 impl OpenChange {
     fn read(workspace: &Workspace, id: ChangeId) -> Option<Self> {
         let entry = workspace.change(id).ok().flatten()?;
-        let mut views = Vec::new();
-        for (file, text) in entry.summary.files.iter().zip(split_files(&entry.diff)) {
+        let paths = entry.summary.files.iter().map(|file| {
             let path = file.path_after.as_ref().or(file.path_before.as_ref());
-            let path = path.map_or("", |path| path.as_str());
-            views.extend(
-                split_hunks(text).into_iter().map(|hunk| (path.to_owned(), HunkView::parse(hunk, path))),
-            );
-        }
-        Some(Self { entry, views })
+            path.map_or("", |path| path.as_str())
+        });
+        let views = views_of_files(paths, &entry.diff);
+        Some(Self { entry, views, preview: None })
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, statistics: &Statistics, colors: Color
         statistics.callers.iter().map(|(caller, count)| (caller.to_string(), *count)).collect();
     let lines = [
         chart.bars("Why calls were not applied", &counts(&total.causes)),
-        chart.bars("By agent and dialect", &callers),
+        chart.bars("By agent, model and dialect", &callers),
         chart.bars("Recovered, by difference", &counts(&total.recovered_by)),
     ];
     frame.render_widget(Paragraph::new(lines.concat()), right);

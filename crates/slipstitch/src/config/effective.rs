@@ -113,6 +113,7 @@ impl Config {
         let requested: Table = text.parse()?;
         let mut search = Search { text, file, ignored: Vec::new() };
         search.compare(&requested, &self.to_full_table(), "");
+        search.ignored.sort_by_key(|setting| setting.line);
         Ok(search.ignored)
     }
 

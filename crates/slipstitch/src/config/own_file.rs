@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(config.policy.max_file_bytes, 7, "other keys are in effect");
         let ignored: Vec<&str> = config.ignored.iter().map(|found| found.key.as_str()).collect();
         let expected =
-            ["protected.except", "protected.rule", "review.forms", "review.unattended", "undo.others"];
+            ["review.unattended", "review.forms", "undo.others", "protected.rule", "protected.except"];
         assert_eq!(ignored, expected);
         let message = config.ignored[0].to_string();
         assert!(message.contains("given.toml") && message.contains("your usual settings file"), "{message}");

@@ -128,13 +128,14 @@ fn keys_of_the_root_file_that_would_relax_the_settings_are_listed() {
     assert_eq!(
         ignored("", others),
         [
-            "editors.emacs_server",
-            "files.legacy_encoding",
-            "journal.max_age_days",
-            "journal.private_except",
             "protected.except",
-            "protected.groups.ci"
-        ]
+            "protected.groups.ci",
+            "journal.private_except",
+            "journal.max_age_days",
+            "files.legacy_encoding",
+            "editors.emacs_server"
+        ],
+        "in the order of the file"
     );
     let relaxing = "[files]\nfsync = false\nhard_links = \"break\"\n[limits]\nmax_file_bytes = 99999999999\n\
                     [protected]\nrule = \"allow\"\npaths = [\"infra\"]\n[tools.xzatoma]\nmax_file_size = 99999999999\n";

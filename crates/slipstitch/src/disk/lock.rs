@@ -23,6 +23,7 @@ use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::WorkspaceError;
 use slipstitch_core::snapshot::FileId;
+use slipstitch_platform::info::FileInfo;
 use slipstitch_platform::problem::{self, Problem};
 use slipstitch_platform::{files, info, names};
 
@@ -65,17 +66,22 @@ impl LockKey {
 pub(super) struct FolderIds(Vec<(Arc<Dir>, FileId)>);
 
 impl FolderIds {
-    /// The key for a name in a folder.
-    pub(super) fn lock_key(&mut self, location: &Location) -> io::Result<LockKey> {
-        let known = self.0.iter().rev().find(|(dir, _)| Arc::ptr_eq(dir, &location.dir));
-        let id = match known {
+    /// The identity of a folder.
+    pub(super) fn id_of(&mut self, dir: &Arc<Dir>) -> io::Result<FileId> {
+        let known = self.0.iter().rev().find(|(known, _)| Arc::ptr_eq(known, dir));
+        Ok(match known {
             Some((_, id)) => *id,
             None => {
-                let id = file_id(&info::of_folder(&location.dir)?);
-                self.0.push((Arc::clone(&location.dir), id));
+                let id = file_id(&info::of_folder(dir)?);
+                self.0.push((Arc::clone(dir), id));
                 id
             }
-        };
+        })
+    }
+
+    /// The key for a name in a folder.
+    pub(super) fn lock_key(&mut self, location: &Location) -> io::Result<LockKey> {
+        let id = self.id_of(&location.dir)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(&id.device.to_le_bytes());
         hasher.update(&id.inode.to_le_bytes());
@@ -160,15 +166,18 @@ impl LockFolder {
         self.interrupt = interrupt;
     }
 
-    fn may_wait_until(&self, deadline: Instant) -> bool {
-        Instant::now() < deadline && !self.interrupt.as_ref().is_some_and(CancelToken::is_cancelled)
+    fn may_wait_until(&self, deadline: Instant, cancel: &CancelToken) -> bool {
+        Instant::now() < deadline
+            && !self.interrupt.as_ref().is_some_and(CancelToken::is_cancelled)
+            && cancel.may_take_long()
     }
 
-    /// Acquires all of the locks, in sorted order, so that no two callers wait for each other.
+    /// Acquires all of the locks, in sorted order, so that no two callers wait for each other. A cancelled call does not wait.
     pub(super) fn acquire(
         &self,
         keys: &BTreeMap<LockKey, &FilePath>,
         stale_marks: StaleMarks,
+        cancel: &CancelToken,
     ) -> Result<HeldLocks, WorkspaceError> {
         let mut held = HeldLocks { files: Vec::new(), keep_marks: false };
         if !self.is_enabled {
@@ -179,8 +188,8 @@ impl LockFolder {
             StaleMarks::Recover => Instant::now(),
         };
         for (key, path) in keys {
-            let file = self.acquire_one(key, path, deadline)?;
-            if stale_marks == StaleMarks::Report && is_marked(&file) {
+            let LockFile { file, is_new } = self.acquire_one(key, path, deadline, cancel)?;
+            if stale_marks == StaleMarks::Report && !is_new && is_marked(&file) {
                 // The mark is left for the recovery.
                 return Err(WorkspaceError::Unsettled((*path).clone()));
             }
@@ -191,16 +200,24 @@ impl LockFolder {
         Ok(held)
     }
 
-    fn acquire_one(&self, key: &LockKey, path: &FilePath, deadline: Instant) -> Result<File, WorkspaceError> {
+    fn acquire_one(
+        &self,
+        key: &LockKey,
+        path: &FilePath,
+        deadline: Instant,
+        cancel: &CancelToken,
+    ) -> Result<LockFile, WorkspaceError> {
         let failed = |error: io::Error| io_error(path, "lock", error);
         let mut file = self.open_lock(key).map_err(failed)?;
         let mut pause = INITIAL_PAUSE;
         loop {
             match file.try_lock() {
-                Ok(()) if exists(&file).map_err(failed)? => return Ok(file),
-                // A sweep removed it between opening and locking.
-                Ok(()) => file = self.open_lock(key).map_err(failed)?,
-                Err(TryLockError::WouldBlock) if self.may_wait_until(deadline) => {
+                Ok(()) => match info::of(&file).map_err(failed)? {
+                    // A sweep removed it between opening and locking.
+                    FileInfo { links: 0, .. } => file = self.open_lock(key).map_err(failed)?,
+                    found => return Ok(LockFile { file, is_new: found.len == 0 }),
+                },
+                Err(TryLockError::WouldBlock) if self.may_wait_until(deadline, cancel) => {
                     std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
                     pause = (pause * 2).min(MAX_PAUSE);
                 }
@@ -229,8 +246,11 @@ impl LockFolder {
     }
 }
 
-fn exists(file: &File) -> io::Result<bool> {
-    Ok(info::of(file)?.links > 0)
+/// A lock file that is locked.
+struct LockFile {
+    file: File,
+    /// Whether nobody has written into it, so that it has no mark.
+    is_new: bool,
 }
 
 /// Removes the lock files in `folder` that are neither held nor marked by a dead process. Returns how many.
@@ -292,22 +312,51 @@ mod tests {
         (folder, locks)
     }
 
+    fn acquire(
+        locks: &LockFolder,
+        keys: &BTreeMap<LockKey, &FilePath>,
+        stale_marks: StaleMarks,
+    ) -> Result<HeldLocks, WorkspaceError> {
+        locks.acquire(keys, stale_marks, &CancelToken::default())
+    }
+
+    #[test]
+    fn a_call_that_is_cancelled_or_brief_does_not_wait_for_a_lock() {
+        let (_folder, mut locks) = lock_folder();
+        locks.set_max_wait(Duration::from_secs(60));
+        let path = FilePath::from_record("a").unwrap();
+        let keys = BTreeMap::from([(LockKey("k".into()), &path)]);
+        let held = acquire(&locks, &keys, StaleMarks::Report).unwrap();
+        let start = Instant::now();
+        let cancelled = CancelToken::default();
+        cancelled.cancel();
+        for call in [CancelToken::brief(), cancelled] {
+            let error = locks.acquire(&keys, StaleMarks::Report, &call).unwrap_err();
+            assert!(matches!(error, WorkspaceError::Locked { .. }), "{error}");
+            assert!(call.is_cancelled());
+        }
+        assert!(start.elapsed() < Duration::from_secs(5));
+        drop(held);
+        let brief = CancelToken::brief();
+        assert!(locks.acquire(&keys, StaleMarks::Report, &brief).is_ok());
+        assert!(!brief.is_cancelled(), "a free lock is taken");
+    }
+
     #[test]
     fn a_held_lock_is_refused_with_its_holder_until_it_is_dropped() {
         let (folder, locks) = lock_folder();
         let path = FilePath::from_record("a").unwrap();
         let keys = BTreeMap::from([(LockKey("k".into()), &path), (LockKey("l".into()), &path)]);
-        let held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        let held = acquire(&locks, &keys, StaleMarks::Report).unwrap();
         let holder = Some(format!("process {}", std::process::id()));
-        let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+        let error = acquire(&locks, &keys, StaleMarks::Report).unwrap_err();
         assert_eq!(error, WorkspaceError::Locked { path: path.clone(), holder });
         assert_eq!(sweep_locks(folder.path()).unwrap(), 0, "held locks are kept");
         drop(held);
-        assert!(locks.acquire(&keys, StaleMarks::Report).is_ok());
+        assert!(acquire(&locks, &keys, StaleMarks::Report).is_ok());
         assert_eq!(sweep_locks(folder.path()).unwrap(), 2);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_process_that_is_to_end_does_not_wait_for_a_lock() {
         let (_folder, mut locks) = lock_folder();
@@ -316,9 +365,9 @@ mod tests {
         locks.set_interrupt(Some(interrupt.clone()));
         let path = FilePath::from_record("a").unwrap();
         let keys = BTreeMap::from([(LockKey("k".into()), &path)]);
-        let _held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        let _held = acquire(&locks, &keys, StaleMarks::Report).unwrap();
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| locks.acquire(&keys, StaleMarks::Report));
+            let waiting = scope.spawn(|| acquire(&locks, &keys, StaleMarks::Report));
             std::thread::sleep(Duration::from_millis(20));
             interrupt.cancel();
             let start = Instant::now();
@@ -327,13 +376,14 @@ mod tests {
         });
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_symlinked_lock_file_is_refused_and_not_followed() {
         let (folder, locks) = lock_folder();
         let target = tempfile::NamedTempFile::new().unwrap();
         std::os::unix::fs::symlink(target.path(), folder.path().join("k")).unwrap();
         let path = FilePath::from_record("a").unwrap();
-        let error = locks.acquire(&BTreeMap::from([(LockKey("k".into()), &path)]), StaleMarks::Report);
+        let error = acquire(&locks, &BTreeMap::from([(LockKey("k".into()), &path)]), StaleMarks::Report);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("`k` in the state folder is a symlink"), "{error}");
         assert_eq!(std::fs::read(target.path()).unwrap(), b"");
@@ -345,19 +395,19 @@ mod tests {
         let (folder, locks) = lock_folder();
         let path = FilePath::from_record("a").unwrap();
         let keys = BTreeMap::from([(LockKey("k".into()), &path)]);
-        let mut held = locks.acquire(&keys, StaleMarks::Report).unwrap();
+        let mut held = acquire(&locks, &keys, StaleMarks::Report).unwrap();
         held.mark_publishing();
         // Like a killed process: the file is closed and its text is not erased.
         held.files.clear();
         assert_eq!(sweep_locks(folder.path()).unwrap(), 0, "marked locks are kept");
         for _ in 0..2 {
-            let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+            let error = acquire(&locks, &keys, StaleMarks::Report).unwrap_err();
             assert_eq!(error, WorkspaceError::Unsettled(path.clone()));
         }
-        locks.acquire(&keys, StaleMarks::Recover).unwrap().keep_marks();
-        let error = locks.acquire(&keys, StaleMarks::Report).unwrap_err();
+        acquire(&locks, &keys, StaleMarks::Recover).unwrap().keep_marks();
+        let error = acquire(&locks, &keys, StaleMarks::Report).unwrap_err();
         assert_eq!(error, WorkspaceError::Unsettled(path.clone()), "the recovery failed");
-        drop(locks.acquire(&keys, StaleMarks::Recover).unwrap());
-        assert!(locks.acquire(&keys, StaleMarks::Report).is_ok(), "recovered");
+        drop(acquire(&locks, &keys, StaleMarks::Recover).unwrap());
+        assert!(acquire(&locks, &keys, StaleMarks::Report).is_ok(), "recovered");
     }
 }

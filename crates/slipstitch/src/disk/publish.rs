@@ -6,7 +6,7 @@ use std::io;
 use slipstitch_core::change::Restore;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
-use slipstitch_platform::{files, info};
+use slipstitch_platform::files;
 
 use super::Fsync;
 use super::error::{io_error, refused};
@@ -137,21 +137,22 @@ impl DiskStaged<'_> {
     }
 
     /// Flushes every folder in which a name changed.
-    fn sync_folders(&self) -> Result<(), WorkspaceError> {
+    fn sync_folders(&mut self) -> Result<(), WorkspaceError> {
+        let Self { steps, folders, folder_ids, .. } = self;
         if self.fsync == Fsync::Off {
             return Ok(());
         }
-        let Some(first) = self.steps.first() else { return Ok(()) };
-        let changed = self.steps.iter().map(|step| (&step.path, &step.location.dir));
-        let created = self.folders.parents().map(|dir| (&first.path, dir));
-        let aside = self.steps.iter().filter_map(|step| match &step.kind {
+        let Some(first) = steps.first() else { return Ok(()) };
+        let changed = steps.iter().map(|step| (&step.path, &step.location.dir));
+        let created = folders.parents().map(|dir| (&first.path, dir));
+        let aside = steps.iter().filter_map(|step| match &step.kind {
             StepKind::Remove { aside, elsewhere: Some(_), .. } => Some((&step.path, &aside.location().dir)),
             _ => None,
         });
         let mut done = BTreeSet::new();
         for (path, dir) in changed.chain(created).chain(aside) {
             let failed = |error: io::Error| io_error(path, "write", error);
-            if done.insert(info::of_folder(dir).map_err(failed)?.id()) {
+            if done.insert(folder_ids.id_of(dir).map_err(failed)?) {
                 files::sync_folder(dir).map_err(failed)?;
             }
         }

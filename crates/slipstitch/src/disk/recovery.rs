@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{InterruptedChange, SettledAs, WorkspaceError};
 
@@ -57,7 +58,7 @@ pub(super) fn reopen<'a>(
     for step in &steps {
         keys.extend(step.lock_keys()?.into_iter().map(|key| (key, &step.path)));
     }
-    match disk.locks.acquire(&keys, StaleMarks::Recover) {
+    match disk.locks.acquire(&keys, StaleMarks::Recover, &CancelToken::default()) {
         Ok(locks) => Ok(Some(LockedChange { disk, steps, created_folders, emptied_folders, locks })),
         Err(WorkspaceError::Locked { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use slipstitch_core::cancel::CancelToken;
 use slipstitch_core::change::{Base, FileChange, PathChange, Restore};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{WorkspaceError, Written};
@@ -31,9 +32,11 @@ pub(super) fn stage<'a>(
     disk: &'a DiskWorkspace,
     changes: &[FileChange],
     stale_marks: StaleMarks,
+    cancel: &CancelToken,
 ) -> Result<DiskStaged<'a>, WorkspaceError> {
     let roots = &disk.roots;
     let recorded = RecordedFolders::of(changes);
+    let mut folder_ids = FolderIds::default();
     let mut attempts = 0;
     loop {
         attempts += 1;
@@ -41,12 +44,12 @@ pub(super) fn stage<'a>(
         let mut folders = CreatedFolders::default();
         let mut new = NewNames { roots, recorded: &recorded, folders: &mut folders, cleanup: &mut cleanup };
         let names: Vec<Target<FoundName>> = look_up_targets(changes, &mut new)?;
-        let keys = lock_keys(changes, &names)?;
-        let locks = disk.locks.acquire(&keys, stale_marks)?;
+        let keys = lock_keys(changes, &names, &mut folder_ids)?;
+        let locks = disk.locks.acquire(&keys, stale_marks, cancel)?;
         // Folders may have moved while this waited for the locks. Only what is seen under the locks counts,
         // and only if it is what was locked.
         let targets: Vec<Target> = look_up_targets(changes, &mut new)?;
-        if lock_keys(changes, &targets)? == keys {
+        if lock_keys(changes, &targets, &mut folder_ids)? == keys {
             let mut staged = DiskStaged {
                 steps: Vec::new(),
                 written: Vec::new(),
@@ -58,6 +61,7 @@ pub(super) fn stage<'a>(
                 roots,
                 displaced_check: disk.displaced_check,
                 fsync: disk.fsync,
+                folder_ids,
                 locks,
             };
             let mut targets = targets.into_iter();
@@ -149,9 +153,9 @@ fn look_up_targets<F: Found>(
 fn lock_keys<'a, F: Found>(
     changes: &'a [FileChange],
     targets: &[Target<F>],
+    folders: &mut FolderIds,
 ) -> Result<BTreeMap<LockKey, &'a FilePath>, WorkspaceError> {
     let mut keys = BTreeMap::new();
-    let mut folders = FolderIds::default();
     for (path, target) in changes.iter().flat_map(paths).zip(targets) {
         // Another hard link of the file may be edited at the same time.
         let shared = match target {

@@ -13,7 +13,7 @@ use super::flush::Flushing;
 use super::folders::CreatedFolders;
 use super::in_place::InPlaceWrite;
 use super::intent::AsideElsewhere;
-use super::lock::HeldLocks;
+use super::lock::{FolderIds, HeldLocks};
 use super::lookup::Location;
 use super::roots::Roots;
 use super::temp::{TempFactory, TempFile};
@@ -36,6 +36,7 @@ pub(super) struct DiskStaged<'a> {
     pub(super) roots: &'a Roots,
     pub(super) displaced_check: DisplacedCheck,
     pub(super) fsync: Fsync,
+    pub(super) folder_ids: FolderIds,
     pub(super) locks: HeldLocks,
 }
 

@@ -189,7 +189,7 @@ impl StepBuilder<'_, '_> {
         let path = &self.change.path;
         let (temp, file) = self
             .temps
-            .create(location, Readers::Owner)
+            .create(location, Readers::Bits(source.metadata.mode))
             .map_err(|error| io_error(path, action(self.change), error))?;
         if copy::is_kernel_copy_worthwhile(&source.file, &self.change.splices) {
             self.write_in_kernel(hash, source, &file)?;

@@ -47,7 +47,8 @@ impl<'a> TempFactory<'a> {
         Self { cleanup, always_named, unnamed: 0 }
     }
 
-    /// Creates an empty file in the folder of `target`; `readers` may read it.
+    /// Creates an empty file in the folder of `target`; `readers` may read it. As long as others could open it by its name,
+    /// permission bits let only its owner.
     pub(super) fn create(
         &mut self,
         target: &Location,
@@ -63,6 +64,7 @@ impl<'a> TempFactory<'a> {
             temp.state = TempState::Unnamed(Arc::clone(&file));
             return Ok((temp, file));
         }
+        let readers = if matches!(readers, Readers::Bits(_)) { Readers::Owner } else { readers };
         self.create_named(target, readers)
     }
 

@@ -3,10 +3,12 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// One setting. Section and key are in lower case; the subsection is dropped.
+/// One setting. Section and key are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) section: String,
+    /// Empty if there is none.
+    pub(crate) subsection: String,
     pub(crate) key: String,
     pub(crate) value: String,
 }
@@ -14,11 +16,11 @@ pub(crate) struct Setting {
 /// The settings in a configuration file, in order.
 pub(crate) fn parse(text: &str) -> Vec<Setting> {
     let mut settings = Vec::new();
-    let mut section = String::new();
+    let (mut section, mut subsection) = (String::new(), String::new());
     let mut chars = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
     while let Some(&next) = chars.peek() {
         match next {
-            '[' => section = parse_header(&mut chars),
+            '[' => (section, subsection) = parse_header(&mut chars),
             '#' | ';' => skip_line(&mut chars),
             next if next.is_alphanumeric() => {
                 let key = take_while(&mut chars, |c| c.is_alphanumeric() || c == '-').to_lowercase();
@@ -27,7 +29,12 @@ pub(crate) fn parse(text: &str) -> Vec<Setting> {
                     Some(_) => parse_value(&mut chars),
                     None => "true".into(),
                 };
-                settings.push(Setting { section: section.clone(), key, value });
+                settings.push(Setting {
+                    section: section.clone(),
+                    subsection: subsection.clone(),
+                    key,
+                    value,
+                });
             }
             _ => {
                 chars.next();
@@ -37,22 +44,27 @@ pub(crate) fn parse(text: &str) -> Vec<Setting> {
     settings
 }
 
-/// Parses `[section "subsection"]`, and returns the section.
-fn parse_header(chars: &mut Peekable<Chars<'_>>) -> String {
+/// Parses `[section "subsection"]`, and returns both.
+fn parse_header(chars: &mut Peekable<Chars<'_>>) -> (String, String) {
     chars.next();
-    // `[section.subsection]` is an older form.
     let section = take_while(chars, |c| c.is_alphanumeric() || c == '-').to_lowercase();
+    // `[section.subsection]` is an older form.
+    let mut subsection = match chars.next_if_eq(&'.') {
+        Some(_) => take_while(chars, |c| !matches!(c, ']' | '"' | '\n')),
+        None => String::new(),
+    };
     let mut is_quoted = false;
     while let Some(c) = chars.next() {
         match c {
-            '\\' if is_quoted => drop(chars.next()),
+            '\\' if is_quoted => subsection.extend(chars.next()),
             '"' => is_quoted = !is_quoted,
             ']' if !is_quoted => break,
             '\n' => break,
+            c if is_quoted => subsection.push(c),
             _ => {}
         }
     }
-    section
+    (section, subsection)
 }
 
 /// Parses a value to the end of its line, which a backslash continues.
@@ -111,17 +123,20 @@ mod tests {
     fn reads_what_git_reads() {
         let text = "; comment\n[core] hooksPath = tools/hooks ; where\n\tbare\n[includeIf \"gitdir:~/\\\"x]\\\"/\"]\n\
                     path = \"a # b.inc\"  \n[alias]\nx = \"!sh \\\n  -c \\\"tools/x\\\"\"\n[filter.old]\nclean=a\\tb\n";
-        let found: Vec<_> = parse(text).into_iter().map(|one| (one.section, one.key, one.value)).collect();
         let expected = [
-            ("core", "hookspath", "tools/hooks"),
-            ("core", "bare", "true"),
-            ("includeif", "path", "a # b.inc"),
-            ("alias", "x", "!sh   -c \"tools/x\""),
-            ("filter", "clean", "a\tb"),
+            ("core", "", "hookspath", "tools/hooks"),
+            ("core", "", "bare", "true"),
+            ("includeif", "gitdir:~/\"x]\"/", "path", "a # b.inc"),
+            ("alias", "", "x", "!sh   -c \"tools/x\""),
+            ("filter", "old", "clean", "a\tb"),
         ];
-        let expected: Vec<_> =
-            expected.iter().map(|(a, b, c)| (a.to_string(), b.to_string(), c.to_string())).collect();
-        assert_eq!(found, expected);
+        let expected = expected.map(|(section, subsection, key, value)| Setting {
+            section: section.into(),
+            subsection: subsection.into(),
+            key: key.into(),
+            value: value.into(),
+        });
+        assert_eq!(parse(text), expected);
     }
 
     #[test]

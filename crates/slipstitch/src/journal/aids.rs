@@ -37,6 +37,17 @@ pub(super) struct Aids {
     since: i64,
 }
 
+/// What is queued for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QueuedText {
+    /// Nothing.
+    None,
+    /// The text that was asked about.
+    Same,
+    /// Another text, or that it is not known.
+    Other,
+}
+
 #[derive(Debug)]
 struct QueuedShown {
     session: String,
@@ -102,8 +113,7 @@ impl Aids {
         }
         for QueuedShown { session, path, hash, text } in &self.shown {
             let to = ShownTo { root: &journal.root, session, path };
-            if !shown::is_last(transaction, &to, *hash)? {
-                shown::insert(transaction, &to, *hash, text)?;
+            if shown::store(transaction, &to, *hash, text)? {
                 journal.check_share_occasionally(transaction)?;
             }
         }
@@ -160,12 +170,14 @@ impl SqliteJournal {
         }
     }
 
-    /// Whether the queue has the text that the last change left at a path, with this hash.
-    pub(super) fn is_queued_last_text(&self, path: &FilePath, hash: ContentHash) -> bool {
+    /// What the queue has of the text that the last change left at a path.
+    pub(super) fn queued_last_text(&self, path: &FilePath, hash: ContentHash) -> QueuedText {
         let aids = self.aids.lock().unwrap_or_else(PoisonError::into_inner);
-        let queued = aids.last_texts.get(path);
-        queued
-            .is_some_and(|(_, text)| matches!(text, LastText::Short { hash: queued, .. } if *queued == hash))
+        match aids.last_texts.get(path) {
+            None => QueuedText::None,
+            Some((_, LastText::Short { hash: queued, .. })) if *queued == hash => QueuedText::Same,
+            Some(_) => QueuedText::Other,
+        }
     }
 
     /// Writes the queued texts at once, because something is about to read or delete them.

@@ -230,33 +230,31 @@ fn proposal_row(proposal: Option<ProposalId>) -> Option<i64> {
 }
 
 fn insert(connection: &Connection, root: &str, at: i64, call: &CallRecord) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO calls (root, at, session, agent, dialect, tool, status, code, cause, rung, classes,
-                            proposal, variant, model, paths)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-    )?;
-    insert.execute(params![
-        root,
-        at,
-        call.session,
-        call.agent,
-        call.dialect,
-        call.tool,
-        call.status,
-        call.code,
-        call.cause,
-        call.rung,
-        classes(call),
-        proposal_row(call.proposal),
-        call.variant.as_ref().map(|mode| if call.is_addition {
-            format!("{mode}{ADDITION}")
-        } else {
-            mode.clone()
-        }),
-        call.model,
-        call_paths::encode(&call.paths),
-    ])?;
-    CALLS.update_sums(connection, params![connection.last_insert_rowid()])
+    let variant = call.variant.as_ref().map(|mode| match call.is_addition {
+        true => format!("{mode}{ADDITION}"),
+        false => mode.clone(),
+    });
+    CALLS.insert(
+        connection,
+        &[
+            ("id", &CALLS.next_id(connection)?),
+            ("root", &root),
+            ("at", &at),
+            ("session", &call.session),
+            ("agent", &call.agent),
+            ("dialect", &call.dialect),
+            ("tool", &call.tool),
+            ("status", &call.status),
+            ("code", &call.code),
+            ("cause", &call.cause),
+            ("rung", &call.rung),
+            ("classes", &classes(call)),
+            ("proposal", &proposal_row(call.proposal)),
+            ("variant", &variant),
+            ("model", &call.model),
+            ("paths", &call_paths::encode(&call.paths)),
+        ],
+    )
 }
 
 /// The condition that selects the calls of a filter, and its values.

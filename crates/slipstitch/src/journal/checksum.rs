@@ -22,7 +22,15 @@ pub(super) struct Table {
     /// The other columns that `sum` covers.
     columns: &'static [&'static str],
     texts: Texts,
+    ids: Ids,
     sql: TableSql,
+}
+
+/// Whether the number of a deleted row may be given to another one, for tables whose key is a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    Reused,
+    Unique,
 }
 
 /// Parts of SQL statements, put together when they are first needed: every row that is written or read needs them.
@@ -69,6 +77,7 @@ pub(super) static CHANGES: Table = Table {
         "forgotten",
     ],
     texts: Texts::Summed(&["diff"]),
+    ids: Ids::Unique,
     sql: TableSql::new(),
 };
 
@@ -77,6 +86,7 @@ pub(super) static REVERTED: Table = Table {
     key: &["change", "position"],
     columns: &["target"],
     texts: Texts::None,
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -97,6 +107,7 @@ pub(super) static FILES: Table = Table {
         "gap_hash",
     ],
     texts: Texts::Summed(&["splices", "gap_splices"]),
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -105,6 +116,7 @@ pub(super) static LAST_TEXTS: Table = Table {
     key: &["id"],
     columns: &["root", "path", "change", "hash"],
     texts: Texts::Hashed,
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -113,6 +125,7 @@ pub(super) static SHOWN: Table = Table {
     key: &["id"],
     columns: &["root", "session", "path", "hash", "bytes", "at"],
     texts: Texts::Hashed,
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -137,6 +150,7 @@ pub(super) static PROPOSALS: Table = Table {
         "left_out",
     ],
     texts: Texts::Summed(&["diff", "remarks"]),
+    ids: Ids::Unique,
     sql: TableSql::new(),
 };
 
@@ -145,6 +159,7 @@ pub(super) static PROPOSAL_FILES: Table = Table {
     key: &["proposal", "position"],
     columns: &["path", "base", "fate", "moved_to", "after", "mode", "executable", "restore", "rung"],
     texts: Texts::Summed(&["splices", "remarks"]),
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -153,6 +168,7 @@ pub(super) static SESSION_MEMORY: Table = Table {
     key: &["root", "session", "name"],
     columns: &["text", "at"],
     texts: Texts::None,
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -164,6 +180,7 @@ pub(super) static CALLS: Table = Table {
         "classes", "proposal", "model", "paths",
     ],
     texts: Texts::None,
+    ids: Ids::Reused,
     sql: TableSql::new(),
 };
 
@@ -172,9 +189,8 @@ pub(super) static TABLES: [&Table; 9] =
     [&CHANGES, &REVERTED, &FILES, &LAST_TEXTS, &SHOWN, &PROPOSALS, &PROPOSAL_FILES, &SESSION_MEMORY, &CALLS];
 
 impl Table {
-    /// The statement that inserts a row whose key is known, together with its checksums. The columns are its parameters, in
-    /// this order and always the same ones for a table; those that are left out are null.
-    pub(super) fn insert_statement(&self, columns: &[&str]) -> &str {
+    /// The statement that inserts a row with its checksums. The columns are its parameters, in this order.
+    fn insert_statement(&self, columns: &[&str]) -> &str {
         self.sql.insert.get_or_init(|| {
             let parameter = |name: &&str| match columns.iter().position(|column| column == name) {
                 Some(at) => format!("?{}", at + 1),
@@ -194,6 +210,31 @@ impl Table {
             }
             format!("INSERT INTO {} ({}) VALUES ({})", self.name, names.join(", "), values.join(", "))
         })
+    }
+
+    /// Inserts a row whose key is known, together with its checksums. The columns are always the same ones for a table; those
+    /// that are left out are null.
+    pub(super) fn insert(
+        &self,
+        connection: &Connection,
+        columns: &[(&str, &dyn ToSql)],
+    ) -> rusqlite::Result<()> {
+        let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = columns.iter().copied().unzip();
+        connection.prepare_cached(self.insert_statement(&names))?.execute(&values[..]).map(drop)
+    }
+
+    /// The key that SQLite would give the next row. Knowing it before, a row can be inserted together with its checksum;
+    /// otherwise it would be written twice.
+    pub(super) fn next_id(&self, connection: &Connection) -> rusqlite::Result<i64> {
+        let name = self.name;
+        let last = format!("coalesce((SELECT max(id) FROM {name}), 0)");
+        let query = match self.ids {
+            Ids::Reused => format!("SELECT {last} + 1"),
+            Ids::Unique => format!(
+                "SELECT max({last}, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{name}'), 0)) + 1"
+            ),
+        };
+        connection.prepare_cached(&query)?.query_row([], |row| row.get(0))
     }
 
     /// Updates the checksums of one row after it was written.
@@ -221,13 +262,15 @@ impl Table {
         Ok(())
     }
 
-    /// Sets columns that are not texts in one row, given as SQL expressions that may use `?2` and so on, and its checksum.
+    /// Sets columns of the rows that meet a condition, given as SQL expressions that may use parameters, and their checksums.
+    /// Not for texts that `text_sum` covers. Returns how many rows there were.
     pub(super) fn update_columns(
         &self,
         connection: &Connection,
         columns: &[(&str, &str)],
+        condition: &str,
         values: impl Params,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<usize> {
         let names = self.key.iter().chain(self.columns);
         let value = |name: &&str| match columns.iter().find(|(column, _)| column == name) {
             Some((_, value)) => (*value).to_owned(),
@@ -235,10 +278,9 @@ impl Table {
         };
         let sum = names.map(value).collect::<Vec<_>>().join(", ");
         let set: Vec<String> = columns.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let (name, key) = (self.name, self.key[0]);
-        let update = format!("UPDATE {name} SET {}, sum = checksum({sum}) WHERE {key} = ?1", set.join(", "));
-        connection.prepare_cached(&update)?.execute(values)?;
-        Ok(())
+        let (name, set) = (self.name, set.join(", "));
+        let update = format!("UPDATE {name} SET {set}, sum = checksum({sum}) WHERE {condition}");
+        connection.prepare_cached(&update)?.execute(values)
     }
 
     /// Updates the checksum of one row after a change of columns that are not texts.

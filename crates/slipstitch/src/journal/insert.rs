@@ -32,40 +32,39 @@ pub(super) fn insert_change(
         let found = transaction.query_row(known, params![row_id(target), root], |_| Ok(())).optional()?;
         found.ok_or(DbError::UnknownChange(target))?;
     }
-    transaction
-        .prepare_cached(
-            "INSERT INTO changes
-                 (root, at, session, agent, dialect, tool, kind, description, approval, state, diff, intent,
-                  file_count, labels)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        )?
-        .execute(params![
-            root,
-            at,
-            record.origin.session,
-            record.origin.agent,
-            record.origin.dialect,
-            record.origin.tool,
-            kind,
-            record.description,
-            record.approval,
-            lifecycle::state_name(ChangeState::Pending),
-            record.diff,
-            record.intent,
-            count(record.files.len()),
-            record.labels.as_ref().map(to_json).transpose()?,
-        ])?;
-    let id = change_id(transaction.last_insert_rowid());
-    let mut insert_reverted =
-        transaction.prepare_cached("INSERT INTO reverted (change, position, target) VALUES (?1, ?2, ?3)")?;
+    let id = CHANGES.next_id(transaction)?;
+    let labels = record.labels.as_ref().map(to_json).transpose()?;
+    CHANGES.insert(
+        transaction,
+        &[
+            ("id", &id),
+            ("root", &root),
+            ("at", &at),
+            ("session", &record.origin.session),
+            ("agent", &record.origin.agent),
+            ("dialect", &record.origin.dialect),
+            ("tool", &record.origin.tool),
+            ("kind", &kind),
+            ("description", &record.description),
+            ("approval", &record.approval),
+            ("state", &lifecycle::state_name(ChangeState::Pending)),
+            ("diff", &record.diff),
+            ("intent", &record.intent),
+            ("file_count", &count(record.files.len())),
+            ("labels", &labels),
+            ("forgotten", &false),
+        ],
+    )?;
+    let id = change_id(id);
     for (position, &target) in (0i64..).zip(reverted) {
-        insert_reverted.execute(params![row_id(id), position, row_id(target)])?;
-        REVERTED.update_sums(transaction, params![row_id(id), position])?;
+        REVERTED.insert(
+            transaction,
+            &[("change", &row_id(id)), ("position", &position), ("target", &row_id(target))],
+        )?;
     }
     for (position, file) in (0i64..).zip(&record.files) {
         insert_change_file(transaction, root, id, position, file)?;
     }
-    CHANGES.update_sums(transaction, params![row_id(id)])?;
     Ok(id)
 }
 
@@ -140,8 +139,6 @@ impl FileRow<'_> {
             ("restore", &restore),
         ];
         columns.extend_from_slice(own_columns);
-        let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = columns.into_iter().unzip();
-        transaction.prepare_cached(self.owner.table().insert_statement(&names))?.execute(&values[..])?;
-        Ok(())
+        Ok(self.owner.table().insert(transaction, &columns)?)
     }
 }

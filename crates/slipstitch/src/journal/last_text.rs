@@ -19,9 +19,7 @@ pub(super) fn store(
 ) -> Result<(), DbError> {
     match text {
         LastText::Short { text, hash } => {
-            upsert(transaction, params![root, path.as_str(), row_id(id), hash.to_string(), text])?;
-            let key = params![root, path.as_str()];
-            LAST_TEXTS.update_sums_where(transaction, "root = ?1 AND path = ?2", key)?;
+            upsert(transaction, root, path.as_str(), row_id(id), &hash.to_string(), text)?;
         }
         LastText::Unknown => {
             let delete = "DELETE FROM last_texts WHERE root = ?1 AND path = ?2";
@@ -32,11 +30,31 @@ pub(super) fn store(
 }
 
 /// Updates a row in place if it exists: SQLite then writes only the pages that differ.
-fn upsert(transaction: &Connection, row: &[&dyn ToSql]) -> Result<(), DbError> {
-    let update = "UPDATE last_texts SET change = ?3, hash = ?4, text = ?5 WHERE root = ?1 AND path = ?2";
-    if transaction.prepare_cached(update)?.execute(row)? == 0 {
-        let insert = "INSERT INTO last_texts (root, path, change, hash, text) VALUES (?1, ?2, ?3, ?4, ?5)";
-        transaction.prepare_cached(insert)?.execute(row)?;
+fn upsert(
+    transaction: &Connection,
+    root: &str,
+    path: &str,
+    change: i64,
+    hash: &str,
+    text: &[u8],
+) -> rusqlite::Result<()> {
+    let updated = LAST_TEXTS.update_columns(
+        transaction,
+        &[("change", "?3"), ("hash", "?4"), ("text", "?5")],
+        "root = ?1 AND path = ?2",
+        params![root, path, change, hash, text],
+    )?;
+    if updated == 0 {
+        let id = LAST_TEXTS.next_id(transaction)?;
+        let row: [(&str, &dyn ToSql); 6] = [
+            ("id", &id),
+            ("root", &root),
+            ("path", &path),
+            ("change", &change),
+            ("hash", &hash),
+            ("text", &text),
+        ];
+        LAST_TEXTS.insert(transaction, &row)?;
     }
     Ok(())
 }

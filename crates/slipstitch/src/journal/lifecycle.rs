@@ -22,6 +22,15 @@ pub(super) fn finish(
     id: ChangeId,
     state: ChangeState,
 ) -> Result<(), DbError> {
+    let updated = CHANGES.update_columns(
+        transaction,
+        &[("state", "?2"), ("intent", "NULL")],
+        "id = ?1 AND root = ?3 AND state = 'pending'",
+        params![row_id(id), state_name(state), root],
+    )?;
+    if updated > 0 {
+        return Ok(());
+    }
     let found: Option<String> = transaction
         .prepare_cached("SELECT state FROM changes WHERE id = ?1 AND root = ?2")?
         .query_row(params![row_id(id), root], |row| row.get(0))
@@ -30,14 +39,7 @@ pub(super) fn finish(
         None => Err(DbError::UnknownChange(id)),
         // If this process was slow, another one may have recovered the change already.
         Some(found) if found == state_name(state) => Ok(()),
-        Some(found) if found != state_name(ChangeState::Pending) => {
-            Err(DbError::NotPending { id, state: found })
-        }
-        Some(_) => {
-            let columns = [("state", "?2"), ("intent", "NULL")];
-            CHANGES.update_columns(transaction, &columns, params![row_id(id), state_name(state)])?;
-            Ok(())
-        }
+        Some(found) => Err(DbError::NotPending { id, state: found }),
     }
 }
 

@@ -95,7 +95,7 @@ impl Patience {
     /// Waits before the next attempt. Returns false to give up.
     pub(super) fn pause(&self, attempts: usize, deadline: Instant, call: Option<&CancelToken>) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || self.is_interrupted() || call.is_some_and(CancelToken::is_cancelled) {
+        if left.is_zero() || self.is_interrupted() || call.is_some_and(|call| !call.may_take_long()) {
             return false;
         }
         thread::sleep(left.min(PAUSES[attempts.min(PAUSES.len() - 1)]));

@@ -10,8 +10,18 @@ use slipstitch_core::ports::journal::{FileRecord, RecordedText};
 use slipstitch_core::text::Splices;
 
 /// Names that usually mean a secret, in addition to the protected paths that are [credentials](Protected::CREDENTIALS).
-const ALSO_PRIVATE: &[&str] =
-    &[".envrc", "secrets.yml", "secrets.yaml", "*.tfvars", "credentials.json", "*.asc"];
+const ALSO_PRIVATE: &[&str] = &[
+    ".envrc",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "*.tfvars",
+    "credentials.json",
+    "client_secret*.json",
+    "service-account*.json",
+    "*.asc",
+];
 
 /// Names like those that are meant to be shared, in addition to the exceptions of protected paths.
 const ALSO_SHARED: &[&str] = &["*.pub"];

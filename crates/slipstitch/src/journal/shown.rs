@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::journal::ShownTexts;
 use slipstitch_core::text::ContentHash;
@@ -40,41 +40,42 @@ impl SqliteJournal {
     }
 }
 
-/// Whether a text is the last one that was shown.
-pub(super) fn is_last(
-    connection: &Connection,
-    to: &ShownTo<'_>,
-    hash: ContentHash,
-) -> rusqlite::Result<bool> {
-    let mut select = connection.prepare_cached(
-        "SELECT hash FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC LIMIT 1",
-    )?;
-    let last: Option<String> =
-        select.query_row(params![to.root, to.session, to.path.as_str()], |row| row.get(0)).optional()?;
-    Ok(last.is_some_and(|last| last == hash.to_string()))
-}
-
-/// Inserts a text as the last one, and deletes what that makes too many.
-pub(super) fn insert(
+/// Stores a text as the last one that was shown, unless it is already, and deletes what that makes too many. Returns whether
+/// it was stored.
+pub(super) fn store(
     transaction: &Connection,
     to: &ShownTo<'_>,
     hash: ContentHash,
     text: &[u8],
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let (root, session, path, hash) = (to.root, to.session, to.path.as_str(), hash.to_string());
-    let duplicate = "DELETE FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 AND hash = ?4";
-    transaction.prepare_cached(duplicate)?.execute(params![root, session, path, hash])?;
-    let insert =
-        "INSERT INTO shown (root, session, path, hash, bytes, text, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let list = "SELECT id, hash FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3 ORDER BY id DESC";
+    let mut list = transaction.prepare_cached(list)?;
+    let known = list.query_map(params![root, session, path], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let known: Vec<(i64, String)> = known.collect::<Result<_, _>>()?;
+    if known.first().is_some_and(|(_, last)| *last == hash) {
+        return Ok(false);
+    }
+    let (same, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, known)| *known == hash);
+    let too_many = others.into_iter().skip(ShownTexts::MAX_PER_PATH - 1);
+    for (id, _) in same.into_iter().chain(too_many) {
+        transaction.prepare_cached("DELETE FROM shown WHERE id = ?1")?.execute([id])?;
+    }
     let bytes = i64::try_from(text.len()).unwrap_or(i64::MAX);
-    transaction.prepare_cached(insert)?.execute(params![root, session, path, hash, bytes, text, now()])?;
-    SHOWN.update_sums(transaction, params![transaction.last_insert_rowid()])?;
-    let mut too_many = transaction.prepare_cached(
-        "DELETE FROM shown WHERE id IN (SELECT id FROM shown WHERE root = ?1 AND session = ?2 AND path = ?3
-                                        ORDER BY id DESC LIMIT -1 OFFSET ?4)",
+    SHOWN.insert(
+        transaction,
+        &[
+            ("id", &SHOWN.next_id(transaction)?),
+            ("root", &root),
+            ("session", &session),
+            ("path", &path),
+            ("hash", &hash),
+            ("bytes", &bytes),
+            ("text", &text),
+            ("at", &now()),
+        ],
     )?;
-    too_many.execute(params![root, session, path, ShownTexts::MAX_PER_PATH as i64])?;
-    Ok(())
+    Ok(true)
 }
 
 /// The texts, newest first.

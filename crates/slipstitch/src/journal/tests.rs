@@ -21,6 +21,7 @@ fn symlinked_files_are_refused_and_not_followed() {
 }
 
 /// The locks that this process has on a file.
+#[cfg(target_os = "linux")]
 fn count_locks(file: &Path) -> usize {
     let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
     let (process, inode) = (format!(" {} ", std::process::id()), format!(":{inode} "));
@@ -28,6 +29,7 @@ fn count_locks(file: &Path) -> usize {
     locks.lines().filter(|line| line.contains(&process) && line.contains(&inode)).count()
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn opening_a_journal_again_keeps_the_locks_of_the_first_connection() {
     let folder = tempfile::tempdir().unwrap();

@@ -91,8 +91,13 @@ fn folder(name: &str, variables: Variables<'_>) -> Option<PathBuf> {
 /// A setting by its name, such as `core.hooksPath` or `filter.x.clean`.
 fn setting(name: &str, value: &str) -> Option<Setting> {
     let (section, rest) = name.split_once('.')?;
-    let key = rest.rsplit('.').next()?;
-    Some(Setting { section: section.to_lowercase(), key: key.to_lowercase(), value: value.to_owned() })
+    let (subsection, key) = rest.rsplit_once('.').unwrap_or(("", rest));
+    Some(Setting {
+        section: section.to_lowercase(),
+        subsection: subsection.to_owned(),
+        key: key.to_lowercase(),
+        value: value.to_owned(),
+    })
 }
 
 /// Expands `~/` and `~user/` at the start of a path.

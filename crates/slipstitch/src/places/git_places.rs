@@ -228,7 +228,12 @@ impl ConfiguredPlaces {
     }
 
     fn add_setting(&mut self, setting: &Setting, work_trees: &WorkTrees) {
-        let Setting { section, key, value } = setting;
+        let Setting { section, subsection, key, value } = setting;
+        // It replaces the start of URLs, so it is one itself.
+        let value = match (section.as_str(), key.as_str()) {
+            ("url", "insteadof" | "pushinsteadof") => subsection,
+            _ => value,
+        };
         // Without a work tree, a relative path leads nowhere.
         let locate = |value: &str| -> Vec<PathBuf> {
             let path = expand_home(value);
@@ -242,7 +247,11 @@ impl ConfiguredPlaces {
             ("core", "hookspath") | ("init", "templatedir") => {
                 self.places.extend(locate(value).into_iter().map(|path| (path, PlaceKind::GitCommand)));
             }
-            (section, key) if names_command(section, key) || is_transport_command(section, key, value) => {
+            ("gpg", "allowedsignersfile" | "revocationfile") | ("http", "sslcainfo" | "sslcapath") => {
+                let trusted = locate(value).into_iter().map(|path| (path, PlaceKind::GitConfiguration));
+                self.places.extend(trusted);
+            }
+            (section, key) if names_command(section, key) || is_transport_command(value) => {
                 let value = value.trim_start();
                 let is_shell_command = section != "alias" || value.starts_with('!');
                 let shell_command = as_shell_command(section, key, value);
@@ -299,12 +308,23 @@ fn names_command(section: &str, key: &str) -> bool {
             | ("sendemail", "sendmailcmd" | "tocmd" | "cccmd" | "headercmd" | "smtpserver")
             | ("submodule", "update")
             | ("hook", "command")
-    )
+            | ("svn", "authorsprog")
+    ) || is_annex_command(section, key)
 }
 
-/// Whether a URL is a command: `ext::tools/connect.sh %S`.
-fn is_transport_command(section: &str, key: &str, value: &str) -> bool {
-    matches!((section, key), ("remote", "url" | "pushurl")) && value.starts_with("ext::")
+/// Whether git-annex runs the value of a setting.
+fn is_annex_command(section: &str, key: &str) -> bool {
+    let name = match section {
+        "annex" => key,
+        "remote" => key.strip_prefix("annex-").unwrap_or_default(),
+        _ => return false,
+    };
+    name.ends_with("-command") || name.ends_with("hook")
+}
+
+/// Whether a value is a URL that runs a command: `ext::tools/connect.sh %S`. Remotes, submodules and branches can have one.
+fn is_transport_command(value: &str) -> bool {
+    value.starts_with("ext::")
 }
 
 /// What Git hands to a shell for a setting.

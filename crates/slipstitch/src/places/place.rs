@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use slipstitch_core::guard::PlaceKind;
+use slipstitch_core::guard::{PlaceKind, is_same_name};
 use slipstitch_core::snapshot::FileId;
 use slipstitch_platform::info::{self, FileInfo};
 
@@ -28,7 +28,7 @@ pub(super) enum Found {
     /// Nothing.
     Missing,
     /// A file or a folder.
-    Present(FileId),
+    Present { id: FileId, is_file: bool },
     /// It cannot be looked at.
     Unknown,
 }
@@ -40,7 +40,10 @@ impl Found {
 
     pub(super) fn from_metadata(metadata: &io::Result<FileInfo>) -> Self {
         match metadata {
-            Ok(found) => Self::Present(FileId { device: found.device, inode: found.inode }),
+            Ok(found) => Self::Present {
+                id: FileId { device: found.device, inode: found.inode },
+                is_file: found.is_file(),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unknown,
         }
@@ -58,15 +61,33 @@ impl Place {
         Self { path, kind, found, real: OnceCell::new() }
     }
 
-    /// Whether a path is this place or inside it; `id` says which file is there. A different spelling or a symlink leads to
-    /// the same resolved path.
+    /// Whether a path is this place or inside it, in any spelling; `id` says which file is there. A symlink leads to the same
+    /// resolved path.
     pub(super) fn contains(&self, path: &Path, id: Option<FileId>) -> bool {
-        let may_be_here = id.is_none() || self.found != Found::Missing;
-        may_be_here && path.starts_with(self.real.get_or_init(|| state::resolve(&self.path)))
+        let may_be_here = match (self.found, id) {
+            (_, None) | (Found::Unknown, _) => true,
+            (Found::Missing, Some(_)) => false,
+            // Nothing is inside a file.
+            (Found::Present { id: own, is_file }, Some(id)) => own == id || !is_file,
+        };
+        may_be_here && leads_into(path, self.real.get_or_init(|| state::resolve(&self.path)))
     }
 
     /// Whether a file is this place, perhaps by a hard link.
     pub(super) fn is_file(&self, id: Option<FileId>) -> bool {
-        id.is_some_and(|id| self.found == Found::Present(id))
+        matches!(self.found, Found::Present { id: own, .. } if Some(own) == id)
     }
+}
+
+/// Whether a path is `place` or inside it. Where nothing exists yet, only the names say so, and the file system may ignore
+/// their case.
+fn leads_into(path: &Path, place: &Path) -> bool {
+    let mut names = path.components();
+    let is_same = |wanted: Component<'_>| match names.next() {
+        Some(Component::Normal(name)) if wanted.as_os_str() != name => {
+            is_same_name(&name.to_string_lossy(), &wanted.as_os_str().to_string_lossy())
+        }
+        found => found == Some(wanted),
+    };
+    place.components().all(is_same)
 }

@@ -35,14 +35,19 @@ impl Home {
     fn find(&self, path: &str) -> Option<PlaceKind> {
         let found = fs::metadata(self.root.join(path)).ok();
         let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
-        let touched = TouchedPath { real: &FilePath::from_record(path).unwrap(), id, remains: true };
+        let touched = TouchedPath {
+            real: &FilePath::from_record(path).unwrap(),
+            id,
+            has_one_name: false,
+            remains: true,
+        };
         self.places.find(&[touched])[0].kind
     }
 }
 
 fn file_id(path: &Path) -> Option<FileId> {
     match Found::at(path) {
-        Found::Present(id) => Some(id),
+        Found::Present { id, .. } => Some(id),
         Found::Missing | Found::Unknown => None,
     }
 }
@@ -286,7 +291,12 @@ fn a_hard_link_leads_to_the_same_place() {
     fs::write(home.root.join(".env"), "KEY=1\n").unwrap();
     fs::hard_link(home.root.join(".env"), home.root.join("notes.txt")).unwrap();
     let path = FilePath::from_record("notes.txt").unwrap();
-    let touched = TouchedPath { real: &path, id: file_id(&home.root.join("notes.txt")), remains: true };
+    let touched = TouchedPath {
+        real: &path,
+        id: file_id(&home.root.join("notes.txt")),
+        has_one_name: false,
+        remains: true,
+    };
     assert_eq!(home.places.find(&[touched])[0].other_paths, [FilePath::from_record(".env").unwrap()]);
 }
 
@@ -297,6 +307,7 @@ fn settings_of_the_environment_apply() {
     assert_eq!(home.find("hooks/x"), None);
     let setting = |section: &str, key: &str, value: String| crate::git::config::Setting {
         section: section.into(),
+        subsection: String::new(),
         key: key.into(),
         value,
     };
@@ -362,7 +373,7 @@ fn files_of_one_call_are_judged_alike_whether_they_share_folders_or_not() {
     init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
     let paths = ["hooks/a", "hooks/b", "other/c", "project/src/d", "project/.git/config", "hooks/deep/e"];
     let paths = paths.map(|path| FilePath::from_record(path).unwrap());
-    let touched = paths.iter().map(|real| TouchedPath { real, id: None, remains: true });
+    let touched = paths.iter().map(|real| TouchedPath { real, id: None, has_one_name: false, remains: true });
     let together = home.places.find(&touched.collect::<Vec<_>>());
     let together: Vec<_> = together.into_iter().map(|found| found.kind).collect();
     let alone: Vec<_> = paths.iter().map(|path| home.find(path.as_str())).collect();
@@ -388,12 +399,56 @@ fn the_repository_that_the_environment_names_is_protected_with_what_it_runs() {
 
 #[test]
 fn the_command_in_an_ext_url_is_protected() {
+    for setting in [
+        "[remote \"o\"]\n\turl = ",
+        "[remote \"o\"]\n\tpushUrl = ",
+        "[submodule \"lib\"]\n\turl = ",
+        "[branch \"main\"]\n\tremote = ",
+        "[remote]\n\tpushDefault = ",
+    ] {
+        let home = Home::new();
+        init(
+            &home,
+            ".git",
+            &format!("{setting}\"ext::./connect.sh %S\"\n[remote \"p\"]\n\turl = ../other.sh\n"),
+        );
+        assert_eq!(home.find("connect.sh"), Some(PlaceKind::GitCommand), "{setting}");
+        assert_eq!(home.find("other.sh"), None, "{setting}");
+    }
     let home = Home::new();
     init(
         &home,
         ".git",
-        "[remote \"o\"]\n\turl = \"ext::./connect.sh %S\"\n[remote \"p\"]\n\turl = ../other.sh\n",
+        "[url \"ext::sh connect.sh %S\"]\n\tinsteadOf = here:\n[url \"tools/\"]\n\tinsteadOf = t:\n",
     );
     assert_eq!(home.find("connect.sh"), Some(PlaceKind::GitCommand));
-    assert_eq!(home.find("other.sh"), None);
+    assert_eq!(home.find("tools/x"), None);
+}
+
+#[test]
+fn files_that_git_trusts_are_protected() {
+    let home = Home::new();
+    init(
+        &home,
+        ".git",
+        "[gpg \"ssh\"]\n\tallowedSignersFile = signers\n[http \"https://x\"]\n\tsslCAInfo = ca.crt\n[annex]\n\tfreezecontent-command = ./freeze %path\n[remote \"r\"]\n\tannex-start-command = ./start\n",
+    );
+    for name in ["signers", "ca.crt"] {
+        assert_eq!(home.find(name), Some(PlaceKind::GitConfiguration), "{name}");
+    }
+    for name in ["freeze", "start"] {
+        assert_eq!(home.find(name), Some(PlaceKind::GitCommand), "{name}");
+    }
+}
+
+#[test]
+fn a_missing_place_is_protected_in_every_spelling() {
+    let home = Home::new();
+    init(&home, ".git", "[core]\n\thooksPath = tools/hooks\n");
+    assert_eq!(
+        home.find("Tools/HOOKS/pre-commit"),
+        Some(PlaceKind::GitCommand),
+        "some file systems ignore case"
+    );
+    assert_eq!(home.find("tools/hook/pre-commit"), None);
 }

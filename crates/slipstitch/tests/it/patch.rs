@@ -1,11 +1,14 @@
 //! Patches on real files: all files or none, and undo.
 
+#[cfg(unix)]
 use std::fs;
 
 use serde_json::json;
 use slipstitch::core::outcome::Status;
 
-use crate::support::{TestFolder, TestWorkspace};
+#[cfg(unix)]
+use crate::support::TestFolder;
+use crate::support::TestWorkspace;
 
 const EVERYTHING: &str = "\
 diff --git a/update.txt b/update.txt

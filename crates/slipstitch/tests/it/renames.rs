@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use slipstitch::core::outcome::Status;
 
-use crate::support::{TestFolder, TestWorkspace, Tree, ada, read_tree, write_tree};
+use crate::support::{TestFolder, TestWorkspace, Tree, ada, kept_mode, read_tree, write_tree};
 
 const CHAIN: &str = "\
 diff --git a/a b/b
@@ -117,6 +117,8 @@ fn assert_files(test: &TestWorkspace, expected: Expected, name: &str) {
     let files = test.files();
     let found: Vec<(&str, &str, u32)> =
         files.iter().map(|(path, (text, mode))| (path.as_str(), text.as_str(), *mode)).collect();
+    let expected: Vec<(&str, &str, u32)> =
+        expected.iter().map(|(path, text, mode)| (*path, *text, kept_mode(*mode))).collect();
     assert_eq!(found, expected, "{name}");
 }
 

@@ -24,8 +24,8 @@ use slipstitch_core::text::{ContentHash, EncodingRule};
 use slipstitch_core::text::{Span, Splices};
 
 /// How a file is replaced: the fallback cannot exchange two names.
-pub(crate) const REPLACED: &str =
-    if cfg!(feature = "portable") || cfg!(windows) { "rename" } else { "exchange" };
+#[cfg(unix)]
+pub(crate) const REPLACED: &str = if cfg!(feature = "portable") { "rename" } else { "exchange" };
 
 /// A temporary folder with a root, a folder outside it, a state folder and the user's settings.
 pub(crate) struct TestFolder(tempfile::TempDir);
@@ -62,7 +62,6 @@ impl TestFolder {
         fs::write(self.at(path), text).unwrap();
     }
 
-    #[cfg(unix)]
     pub(crate) fn put_with_mode(&self, path: &str, text: &str, mode: u32) {
         self.put(path, text);
         self.set_mode(path, mode);
@@ -76,10 +75,10 @@ impl TestFolder {
         mode_of(&fs::metadata(self.at(path)).unwrap().permissions())
     }
 
-    #[cfg(unix)]
     pub(crate) fn set_mode(&self, path: &str, mode: u32) {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(self.at(path), fs::Permissions::from_mode(mode)).unwrap();
+        let mut permissions = fs::metadata(self.at(path)).unwrap().permissions();
+        set_mode_of(&mut permissions, mode);
+        fs::set_permissions(self.at(path), permissions).unwrap();
     }
 
     /// Every file and folder beneath the root, so that no leftover goes unnoticed. Folders end with `/`.
@@ -116,10 +115,29 @@ fn mode_of(permissions: &fs::Permissions) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(permissions) & 0o7777
 }
 
+#[cfg(unix)]
+fn set_mode_of(permissions: &mut fs::Permissions, mode: u32) {
+    std::os::unix::fs::PermissionsExt::set_mode(permissions, mode);
+}
+
 /// Windows knows only whether a file is read-only.
 #[cfg(windows)]
 fn mode_of(permissions: &fs::Permissions) -> u32 {
     if permissions.readonly() { 0o444 } else { 0o644 }
+}
+
+#[cfg(windows)]
+fn set_mode_of(permissions: &mut fs::Permissions, mode: u32) {
+    permissions.set_readonly(mode & 0o200 == 0);
+}
+
+/// The mode that a file has after [`TestFolder::set_mode`].
+pub(crate) fn kept_mode(mode: u32) -> u32 {
+    match (cfg!(windows), mode & 0o200) {
+        (false, _) => mode,
+        (true, 0) => 0o444,
+        (true, _) => 0o644,
+    }
 }
 
 /// A root with a disk workspace.

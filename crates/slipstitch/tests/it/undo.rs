@@ -7,20 +7,22 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::plan::{
-    Direction, EditPlan, EditRules, FilePlan, Operation, OtherSessionsConsent, Overwriting, Plan, Run,
-    Target, UndoPlan, Which,
-};
+use slipstitch::core::plan::{Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
+#[cfg(unix)]
+use slipstitch::core::plan::{EditPlan, EditRules, FilePlan, Operation, Overwriting, Which};
 use slipstitch::core::ports::journal::Filter;
 use slipstitch::core::report::Report;
 
-use crate::support::{TestWorkspace, edit, file};
+#[cfg(unix)]
+use crate::support::file;
+use crate::support::{TestWorkspace, edit};
 
 fn revert(workspace: &Workspace, target: Target, direction: Direction, run: Run) -> Report {
     workspace
         .run(Plan::Undo(UndoPlan { target, direction, run, others: OtherSessionsConsent::Given }), "undo")
 }
 
+#[cfg(unix)]
 fn plan_for(path: &str, operation: Operation) -> FilePlan {
     FilePlan { path: file(path), version: None, operations: vec![operation] }
 }
@@ -258,7 +260,7 @@ fn undo_refuses_if_the_same_lines_changed_since() {
     test.put("a", &test.text("a").replace("TWO", "2"));
     let undone = test.undo();
     assert_eq!(undone.code(), "changed_since");
-    assert!(undone.message.contains("outside the journal"), "{}", undone.message);
+    assert!(undone.message.contains("outside Slipstitch"), "{}", undone.message);
     assert_eq!(test.text("a"), LINES.replace("two", "2"));
 }
 

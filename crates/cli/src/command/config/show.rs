@@ -86,7 +86,7 @@ impl CommandOutput for Places {
             line("settings", user, missing(user));
         }
         line("project settings", &self.project, missing(&self.project));
-        line("state", &self.state, &format!("  ({} KB)", self.state_bytes.div_ceil(1024)));
+        line("state", &self.state, &format!("  ({} KiB)", self.state_bytes.div_ceil(1024)));
     }
 }
 

@@ -2,18 +2,24 @@
 //!
 //! Everything is still one change: `slipstitch undo` takes back the hunks, the markers and the `.rej` files together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Unplaced;
 use slipstitch::core::patch::{Hunk, Role};
 use slipstitch::core::path::FilePath;
-use slipstitch::core::plan::{EditPlan, FilePlan, IfMissing, LineRange, Operation};
+use slipstitch::core::plan::{EditPlan, FilePlan, IfMissing, LineRange, Operation, Plan, Run};
 use slipstitch::core::report::{FailureReport, Report};
+use slipstitch::core::snapshot::{FileContent, Meta, Snapshot};
+use slipstitch::core::text::EncodingRule;
 use slipstitch::os_path::text_to_path;
 
-use super::hunks::{Part, parts};
+use super::hunks::{self, Part, parts};
+
+/// The lines around the file's text, the text that the patch expects, and its new text.
+const MARKERS: [&str; 4] =
+    ["<<<<<<< file\n", "||||||| expected by the patch\n", "=======\n", ">>>>>>> patch\n"];
 
 /// What happens to hunks that cannot be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +35,9 @@ pub(super) struct PartialPlan {
     pub(super) plan: EditPlan,
     /// One for each hunk that could not be applied.
     notes: Vec<Note>,
+    /// How many hunks are left, of how many parts.
+    left: usize,
+    parts: Vec<Part>,
 }
 
 /// What became of a hunk that could not be applied.
@@ -55,6 +64,12 @@ impl PartialPlan {
         };
         self.notes.iter().map(describe).collect()
     }
+
+    /// How much of the patch is left to do; `None` if all of it is in place.
+    pub(super) fn describe_progress(&self) -> Option<String> {
+        let verb = if self.left == 1 { "is" } else { "are" };
+        (self.left > 0).then(|| format!("{} {verb} left", hunks::some_of(self.left, &self.parts)))
+    }
 }
 
 /// Makes a plan without the failures of `report`; `None` if there is nothing to leave out.
@@ -64,16 +79,27 @@ pub(super) fn without_failures(
     leftovers: Leftovers,
     workspace: &Workspace,
 ) -> Option<PartialPlan> {
+    let parts = parts(plan);
+    let failures = all_failures(plan, report, &parts, workspace);
     let failed: BTreeMap<usize, &FailureReport> =
-        report.failures.iter().filter_map(|failure| Some((failure.edit?, failure))).collect();
-    if failed.is_empty() {
+        failures.iter().filter_map(|failure| Some((failure.edit?, failure))).collect();
+    let is_whole_file =
+        |failure: &&FailureReport| failure.edit.is_none() && failure.reason == Unplaced::AlreadyApplied;
+    let done: Vec<&FailureReport> = failures.iter().filter(is_whole_file).collect();
+    // Other failures of whole files cannot be left out.
+    if failed.len() + done.len() < failures.len() || failures.is_empty() {
         return None;
     }
-    let parts = parts(plan);
     let (mut rejected, mut notes): (BTreeMap<String, String>, Vec<Note>) = (BTreeMap::new(), Vec::new());
+    let mut left = 0;
     let mut files = Vec::new();
     let mut number = 0;
     for file in &plan.files {
+        if let Some(failure) = done.iter().find(|failure| failure.path == file.path) {
+            notes.push(Note::Elsewhere(format!("`{}`: {}", file.path, failure.message)));
+            number += file.operations.len();
+            continue;
+        }
         let mut operations = Vec::new();
         for operation in &file.operations {
             number += 1;
@@ -86,6 +112,7 @@ pub(super) fn without_failures(
                 continue;
             }
             let part = &parts[number - 1];
+            left += 1;
             let conflict = match leftovers {
                 Leftovers::Conflict => conflict(part, failure, workspace),
                 Leftovers::Reject => None,
@@ -117,7 +144,46 @@ pub(super) fn without_failures(
         let operation = Operation::Overwrite { content, if_missing: IfMissing::Create };
         files.push(FilePlan { path, version: None, operations: vec![operation] });
     }
-    Some(PartialPlan { plan: EditPlan { files, ..plan.clone() }, notes })
+    Some(PartialPlan { plan: EditPlan { files, ..plan.clone() }, notes, left, parts })
+}
+
+/// Everything that cannot be applied. A report has only the first failures, so the rest of the plan is tried without them.
+fn all_failures(
+    plan: &EditPlan,
+    report: &Report,
+    parts: &[Part],
+    workspace: &Workspace,
+) -> Vec<FailureReport> {
+    let mut failures = report.failures.clone();
+    let mut more = report.more_failures;
+    while more > 0 {
+        let failed: BTreeSet<usize> = failures.iter().filter_map(|failure| failure.edit).collect();
+        let mut numbers = Vec::new();
+        let mut number = 0;
+        let mut without_failed = |file: &FilePlan| {
+            let mut operations = file.operations.clone();
+            operations.retain(|_| {
+                number += 1;
+                let is_left = !failed.contains(&number);
+                numbers.extend(is_left.then_some(number));
+                is_left
+            });
+            FilePlan { operations, ..file.clone() }
+        };
+        let mut files: Vec<FilePlan> = plan.files.iter().map(&mut without_failed).collect();
+        files.retain(|file| !file.operations.is_empty());
+        let rest = workspace.run(Plan::Edit(EditPlan { files, run: Run::Dry, ..plan.clone() }), "patch");
+        if rest.failures.is_empty() {
+            break;
+        }
+        more = rest.more_failures;
+        failures.extend(rest.failures.into_iter().map(|mut failure| {
+            failure.edit = failure.edit.and_then(|edit| numbers.get(edit - 1).copied());
+            hunks::name_failure(&mut failure, parts);
+            failure
+        }));
+    }
+    failures
 }
 
 /// A hunk or a block as text that can be applied by hand; `None` for anything else.
@@ -173,21 +239,28 @@ fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Opti
         _ => return None,
     };
     let place = failure.candidates.first()?.lines;
+    let bytes = std::fs::read(Path::new(workspace.root()).join(text_to_path(part.path.as_str()))).ok()?;
     let file =
-        std::fs::read_to_string(Path::new(workspace.root()).join(text_to_path(part.path.as_str()))).ok()?;
-    let now: Vec<&str> = file.lines().skip(place.start.checked_sub(1)?).take(place.count).collect();
+        Snapshot::new(FileContent { bytes: bytes.into(), meta: Meta::default() }, EncodingRule::Detect);
+    if place.start == 0 || place.start + place.count > file.line_count() + 1 {
+        return None;
+    }
+    let lines = place.start..place.start + place.count;
+    let now: Vec<String> = lines.map(|line| file.line(line).into_owned()).collect();
+    let now: Vec<&str> = now.iter().map(String::as_str).collect();
+    // A conflict of an earlier run has to be resolved first.
+    let is_marker = |line: &&str| [MARKERS[0], MARKERS[3]].iter().any(|marker| marker.trim_end() == *line);
+    if now.iter().any(is_marker) {
+        return None;
+    }
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let (head, tail) = common_ends([&now, &old, &new]);
     let inner = |side: &[&str]| -> String {
         side[head..side.len() - tail].iter().map(|line| format!("{line}\n")).collect()
     };
     let (first, count) = (place.start + head, now.len() - head - tail);
-    let new = format!(
-        "<<<<<<< file\n{}||||||| expected by the patch\n{}=======\n{}>>>>>>> patch\n",
-        inner(&now),
-        inner(&old),
-        inner(&new)
-    );
+    let [start, base, middle, end] = MARKERS;
+    let new = format!("{start}{}{base}{}{middle}{}{end}", inner(&now), inner(&old), inner(&new));
     let lines = LineRange { first, last: first + count.max(1) - 1 };
     Some(Operation::ReplaceLines { lines, new, expect: None })
 }

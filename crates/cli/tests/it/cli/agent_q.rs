@@ -1,5 +1,6 @@
 //! The `agent-q` dialect on disk.
 
+#[cfg(unix)]
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;

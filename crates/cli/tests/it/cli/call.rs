@@ -36,7 +36,7 @@ fn prints_every_answer_to_stdout() {
             "forge",
             "Edit",
             r#"{"path": "a.txt", "old_snippet": "one", "new_snippet": "1"}"#,
-            "\"status\": \"no_match\"",
+            "\"status\":\"no_match\"",
         ),
         (
             "phoenix",

@@ -1,5 +1,6 @@
 //! `slipstitch config protected`, and the settings that it shows.
 
+#[cfg(unix)]
 use std::fs;
 
 use super::rig::Rig;

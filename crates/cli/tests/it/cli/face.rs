@@ -1,5 +1,6 @@
 //! Behaviour that all subcommands share: help, colours, usage errors, pipes.
 
+#[cfg(unix)]
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 #[cfg(unix)]
@@ -79,6 +80,7 @@ fn json_as_an_option_value_is_not_the_option() {
     run.assert_failed(2, &["--new"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn non_utf8_arguments_are_usage_errors() {
     let rig = Rig::with("one\n");
@@ -191,6 +193,7 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
     let rig = Rig::with("one\n");
     let call = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
     rig.run(["call", "edit_file", call, "--session", "s1", "--agent", "bot"]).assert_done();
+    rig.run(["call", "read_file", r#"{"path": "a.txt"}"#, "--model", "some-model"]).assert_done();
     let proposed = r#"{"path": ".env", "content": "x", "mode": "create"}"#;
     rig.run(["call", "write_file", proposed]);
     let offered = |words: &[&str]| {
@@ -218,6 +221,10 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
         (&["log", "--agent", ""], "bot"),
         (&["review", "accept", ""], "p1"),
         (&["help", ""], "recovery"),
+        (&["help", "un"], "undo"),
+        (&["man", "un"], "undo"),
+        (&["forget", ""], "c1"),
+        (&["stats", "--model", ""], "some-model"),
     ] {
         let shown = offered(words);
         assert!(shown.lines().any(|line| line.starts_with(wanted)), "{words:?}: {shown}");
@@ -229,6 +236,9 @@ fn manual_pages_exist_for_every_command() {
     let rig = Rig::new();
     let page = rig.run(["man"]);
     assert!(page.out.contains(".TH slipstitch 1"), "{page:?}");
+    let page = rig.run(["man", "review", "show"]);
+    assert!(page.out.contains(".TH slipstitch-review-show 1"), "{page:?}");
+    rig.run(["man", "frobnicate"]).assert_failed(2, &["there is no command", "frobnicate"]);
     let folder = rig.outside().join("man1");
     rig.run(["man", "--dir", folder.to_str().unwrap()]).assert_done();
     for command in COMMANDS.iter().filter(|command| **command != "mcp") {

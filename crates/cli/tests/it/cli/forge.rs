@@ -1,7 +1,6 @@
 //! The `forge` dialect on disk.
 
 use std::fs;
-#[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 
 use super::rig::Rig;
@@ -10,7 +9,6 @@ const SNIPPET: &str = r#"{"path": "a.txt", "old_snippet": "two", "new_snippet": 
 const LINES: &str = r#"{"path": "a.txt", "start_line": 2, "end_line": 2, "new_content": "2\n"}"#;
 
 // Shows: FR-SFE-13, T-SFE-ATOM-01
-#[cfg(unix)]
 #[test]
 fn replaces_the_file_atomically_in_both_variants() {
     for call in [SNIPPET, LINES] {
@@ -29,7 +27,6 @@ fn replaces_the_file_atomically_in_both_variants() {
 }
 
 // Shows: FR-SFE-13, NFR-SFE-REL-02
-#[cfg(unix)]
 #[test]
 fn a_failed_edit_does_not_touch_the_file() {
     let rig = Rig::with("one\nthree\n");

@@ -107,6 +107,21 @@ fn names_in_arguments_cannot_start_a_new_line() {
 }
 
 #[test]
+fn arguments_that_the_parser_rejects_cannot_control_the_terminal() {
+    // The parser drops the escape sequence, so the name in its message is not the one that was given.
+    const NAME: &str = "x\u{1b}[31m\nerror: fake\u{202e}\u{9b}2J\u{8}";
+    let rig = Rig::with("one\n");
+    let option = format!("--{NAME}");
+    for words in [&[NAME][..], &["log", "--since", NAME], &["undo", NAME], &["mode", NAME], &["log", &option]]
+    {
+        let run = rig.run(words);
+        assert_eq!(run.code, 2, "{words:?}: {run:?}");
+        assert!(!run.err.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{8}']), "{run:?}");
+        assert!(!run.err.lines().skip(1).any(|line| line.trim_start().starts_with("error: fake")), "{run:?}");
+    }
+}
+
+#[test]
 fn session_and_settings_names_cannot_start_a_new_line() {
     const NAME: &str = "b`\nerror: fake";
     let rig = Rig::with("one\n");

@@ -217,6 +217,56 @@ fn three_way_leaves_conflict_markers_at_the_closest_place() {
 }
 
 #[test]
+fn what_is_left_of_a_patch_is_counted() {
+    let rig = Rig::with(rows());
+    let first = rig.run_fed(["patch", "--reject"], PARTIAL);
+    assert!(first.err.contains("Changed 2 files; 2 of 3 hunks are left (change c1"), "{first:?}");
+    let again = rig.run_fed(["patch", "--reject"], PARTIAL);
+    assert_eq!(again.code, 1, "{again:?}");
+    assert!(
+        again.err.contains("no change: 2 of 3 hunks are left\nhint: Apply what is left by hand."),
+        "{again:?}"
+    );
+    assert!(!again.err.contains("Nothing is left"), "{again:?}");
+}
+
+#[test]
+fn a_conflict_is_not_marked_twice() {
+    let rig = Rig::with(rows());
+    rig.run_fed(["patch", "--3way"], PARTIAL);
+    rig.run_fed(["patch", "--3way"], PARTIAL);
+    let text = rig.get("a.txt");
+    assert_eq!(text.matches("<<<<<<< file").count(), 1, "{text}");
+    assert!(rig.get("a.txt.rej").contains("-row two\n"), "the hunk is not lost");
+}
+
+#[test]
+fn conflict_markers_keep_the_encoding_of_the_file() {
+    let rig = Rig::new();
+    rig.put("a.txt", b"caf\xe9\nzwei\ndrei\n");
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n caf\u{e9}\n-deux\n+dos\n drei\n";
+    let run = rig.run_fed(["patch", "--3way"], patch);
+    assert_eq!(run.code, 1, "{run:?}");
+    let bytes = std::fs::read(rig.root().join("a.txt")).unwrap();
+    assert!(bytes.starts_with(b"caf\xe9\n<<<<<<< file\nzwei\n"), "{}", String::from_utf8_lossy(&bytes));
+}
+
+#[test]
+fn any_number_of_hunks_can_be_rejected() {
+    let rig = Rig::with((1..=60).map(|row| format!("row {row}\nrest of {row}\n")).collect::<String>());
+    let hunk = |row: usize| {
+        let (line, old) = (2 * row - 1, if row == 30 { "row 30" } else { "nothing like this" });
+        format!("@@ -{line},2 +{line},2 @@\n-{old}\n+new {row}\n rest of {row}\n")
+    };
+    let hunks: String = (1..=60).map(hunk).collect();
+    let run = rig.run_fed(["patch", "--reject"], format!("--- a/a.txt\n+++ b/a.txt\n{hunks}"));
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("59 of 60 hunks are left"), "{run:?}");
+    assert_eq!(rig.get("a.txt.rej").matches("@@ -").count(), 59);
+    assert!(rig.get("a.txt").contains("\nnew 30\n"));
+}
+
+#[test]
 fn conflicts_are_named_by_their_lines_in_the_changed_file() {
     let rig = Rig::with(rows());
     let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,4 @@\n row 1\n+new\n+new too\n row 2\n\

@@ -208,7 +208,12 @@ fn several_proposals_are_decided_at_once() {
     rig.put("b.txt", "x\n");
     let call = r#"{"path": "b.txt", "new_content": "y\n"}"#;
     rig.run(["call", "--dialect", "agent-q", "propose_file_edit", call]);
-    let run = rig.run(["review", "accept", "p1", "p2"]);
+    let shown = rig.run(["review", "show", "p1..p7"]);
+    shown.assert_done();
+    assert!(shown.out.contains("proposal p1\n") && shown.out.contains("proposal p2\n"), "{shown:?}");
+    rig.run(["review", "show", "p5..p7"]).assert_failed(1, &["none of these proposals is pending"]);
+    rig.run(["review", "show", "p2..p1"]).assert_failed(2, &["p1 is older than p2"]);
+    let run = rig.run(["review", "accept", "p1..p2"]);
     run.assert_done();
     assert!(run.err.contains("Accepted p1") && run.err.contains("Accepted p2"), "{run:?}");
     assert_eq!((rig.get("a.txt").as_str(), rig.get("b.txt").as_str()), ("1\ntwo\n", "y\n"));
@@ -256,7 +261,12 @@ fn a_rejection_without_an_answer_to_why_decides_nothing() {
         assert!(run.err.contains("Nothing was rejected.") && run.err.contains("Decided 0 of 1"), "{run:?}");
         assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1, "{answers}");
     }
-    // At a terminal, more can follow.
+}
+
+/// At a terminal, more can follow.
+#[cfg(unix)]
+#[test]
+fn more_can_be_decided_after_a_rejection_without_an_answer_to_why() {
     let rig = rig_with_two_hunks();
     let person = super::terminal::Terminal::new(&rig).answer("Hunk 1 of 2", "r\n").answer("Reason", "\u{4}");
     let person = person.answer("Hunk 1 of 2", "a\n").answer("Hunk 2 of 2", "a\n").run(&["review", "--plain"]);
@@ -265,6 +275,7 @@ fn a_rejection_without_an_answer_to_why_decides_nothing() {
     assert!(text.starts_with("one\n2\n") && text.ends_with("\ntwenty\n"), "{text}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_hunk_is_edited_in_plain_review() {
     let rig = rig_with_two_hunks();

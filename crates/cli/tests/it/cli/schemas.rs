@@ -136,6 +136,7 @@ fn json_output_fits_the_documented_schemas() {
         ("stats", &["stats", "--file", "a.txt", "--by", "model"]),
         ("review", &["review"]),
         ("review show", &["review", "show", "p1"]),
+        ("review show", &["review", "show", "p1..p9"]),
         ("review list", &["review", "list"]),
         ("review accept", &["review", "accept", "p1"]),
         ("review reject", &["review", "reject", "p1", "p2"]),

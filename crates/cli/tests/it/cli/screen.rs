@@ -160,16 +160,21 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     terminal.type_keys("2");
     terminal.wait_for(&format!("approved by {} (terminal)", Rig::account()));
     terminal.type_keys("u");
-    terminal.keep("Press u again", "80x24-undo");
+    let screen = terminal.keep("Press u again", "80x24-undo");
+    assert!(screen.contains("Preview of what would be written"), "{screen}");
+    assert!(screen.contains("- ····") || screen.contains("-     return response.ok"), "{screen}");
     assert!(rig.get("client.py").contains("response.ok"), "a preview writes nothing");
     terminal.type_keys("u");
     terminal.wait_for("Undo of c1");
     assert_eq!(rig.get("client.py"), CODE);
     terminal.type_keys("3");
     let screen = terminal.keep("How tool calls ended", "80x24-statistics");
-    for chart in
-        ["Calls over time", "Why calls were not applied", "By agent and dialect", "Recovered, by difference"]
-    {
+    for chart in [
+        "Calls over time",
+        "Why calls were not applied",
+        "By agent, model and dialect",
+        "Recovered, by difference",
+    ] {
         assert!(screen.contains(chart), "{chart}:\n{screen}");
     }
     assert!(screen.contains("claude-code, nati…") || screen.contains("claude-code, native"), "{screen}");
@@ -177,6 +182,57 @@ fn hunks_are_decided_one_by_one_on_a_small_screen() {
     let settled = rig.json(["review", "show", "p1"]).1["proposal"]["settled"].take();
     assert_eq!(settled["left_out"][0]["reason"], "Keep 30 s");
     assert_eq!(settled["by"], format!("{} (terminal)", Rig::account()), "USER is only a claim");
+}
+
+/// Whoever rejects a hunk and then presses `A` means the rest.
+#[test]
+fn accepting_all_leaves_out_what_was_rejected_or_edited() {
+    let rig = rig_with_three_hunks();
+    rig.put("b.txt", "one\n");
+    propose(&rig, r#"{"path": "b.txt", "description": "Digits", "old_text": "one", "new_text": "1"}"#);
+    let mut terminal = Terminal::start(&rig, (100, 40), &["review"], &[("EDITOR", "sed -i s/1/2/")]);
+    terminal.wait_for("[open]");
+    terminal.type_keys("cKeep 30 s\r");
+    terminal.wait_for("A the rest");
+    terminal.type_keys("A");
+    terminal.wait_for("The agent gets this answer");
+    let text = rig.get("client.py");
+    assert!(text.starts_with("TIMEOUT = 30  #") && text.contains("response.ok"), "{text}");
+    // Of several, too.
+    terminal.wait_for("Digits");
+    terminal.type_keys("e");
+    terminal.wait_for("[edited]");
+    terminal.type_keys("e");
+    terminal.wait_for("the text is as it was");
+    terminal.type_keys("mA");
+    terminal.wait_for("1 accepted");
+    assert_eq!(rig.get("b.txt"), "2\n");
+    terminal.leave();
+}
+
+#[test]
+fn a_search_selects_as_the_command_line_does() {
+    let rig = rig_with_three_hunks();
+    rig.put("gone.txt", "one\n");
+    let patch = r#"{"patch": "*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch"}"#;
+    let run = rig.run(["--agent", "codex", "call", "patch", patch]);
+    assert!(run.out.contains("waiting for review"), "{run:?}");
+    let mut terminal = Terminal::start(&rig, (100, 40), &["review"], &[]);
+    terminal.wait_for("Retry failed");
+    terminal.type_keys("/agent:codex file:gone.txt since:1h\r");
+    let screen = terminal.keep("[deleted]", "100x40-search");
+    assert!(!screen.contains("Retry failed"), "{screen}");
+    // Nothing is offered that would be refused.
+    terminal.type_keys("e");
+    terminal.wait_for("no lines to edit");
+    terminal.type_keys("/");
+    terminal.type_keys(&"\x7f".repeat(40));
+    terminal.type_keys("since:soon\r");
+    terminal.wait_for("`soon` is not a time");
+    terminal.wait_for("Nothing matches");
+    terminal.type_keys("\x1b");
+    terminal.wait_for("Retry failed");
+    terminal.leave();
 }
 
 #[test]
@@ -226,8 +282,8 @@ fn a_wide_screen_shows_both_sides_and_a_resize_is_followed() {
         r#"{"path": "client.py", "description": "Second thought", "old_text": "end = True", "new_text": "end = None"}"#,
     );
     terminal.keep("Second thought", "200x60-unified");
-    terminal.type_keys("/second\r");
-    terminal.wait_for("Search: second");
+    terminal.type_keys("/thought\r");
+    terminal.wait_for("Search: thought");
     terminal.wait_for("end = None");
     terminal.screen.lock().unwrap().screen_mut().set_size(size_of(24), size_of(80));
     terminal.master.resize(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();

@@ -134,6 +134,7 @@ fn a_name_that_nobody_has_is_explained() {
     let log = rig.run(["log", "--agent", "claude"]);
     log.assert_done();
     assert!(log.err.contains("No changes match these options.") && log.err.contains(known), "{log:?}");
+    assert!(rig.run(["sessions", "--agent", "claude"]).err.contains(known));
     assert!(rig.run(["stats", "--agent", "x"]).err.contains("No calls match these options."));
     assert!(rig.run(["review", "list", "--agent", "x"]).err.contains("match these options"));
     rig.run(["log", "--file", "a.tx"]).assert_failed(2, &["Did you mean `a.txt`?"]);

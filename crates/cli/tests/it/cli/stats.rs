@@ -83,6 +83,12 @@ fn shows_the_last_refused_edits_and_forgets_them_on_request() {
         assert!(run.out.contains(part), "`{part}` is missing: {run:?}");
     }
     assert!(!run.out.contains("secret"), "private text is not kept: {run:?}");
+    rig.put("b.txt", "x = 1\nx = 1\n");
+    rig.run(["call", "edit_file", r#"{"path": "b.txt", "old_text": "x = 1", "new_text": "y"}"#]);
+    let ambiguous = rig.run(["stats", "--file", "b.txt"]);
+    assert!(ambiguous.out.contains("why      ambiguous\n  sent     x = 1\n"), "{ambiguous:?}");
+    rig.allow_unattended_review();
+    rig.run(["forget", "--file", "b.txt", "--yes"]).assert_done();
     let failures = |options: &[&str]| {
         let (_, stats) = rig.json([&["stats"], options].concat());
         stats["failures"].as_array().unwrap().len()

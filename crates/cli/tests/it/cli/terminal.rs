@@ -220,6 +220,21 @@ fn work_that_takes_long_shows_progress() {
 }
 
 #[test]
+fn the_log_is_wrapped_between_words() {
+    let rig = Rig::with("one\n");
+    for (old, new) in [("one", "two"), ("two", "three")] {
+        let description = "a change with a reason that does not fit on a line of this terminal";
+        rig.run(["edit", "a.txt", "--old", old, "--new", new, "--description", description]).assert_done();
+    }
+    rig.run(["undo"]).assert_done();
+    let log = |columns: usize| Terminal { columns, ..Terminal::new(&rig) }.run(&["log", "--color", "never"]);
+    let narrow = log(60);
+    assert!(narrow.text.lines().all(|line| line.chars().count() <= 60), "{narrow:?}");
+    narrow.assert_shows(&["\n  with a reason", "[undone by c3]\n"]);
+    assert_eq!(log(200).text.lines().count(), 3, "wide lines stay whole");
+}
+
+#[test]
 fn statistics_and_help_fit_a_narrow_terminal() {
     let rig = Rig::with("one\n");
     rig.run(["call", "edit_file", r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#])

@@ -56,6 +56,12 @@ fn prints_the_tools_that_were_asked_for() {
     assert_eq!(names(&["--tools", "read_file,undo_edit"]), ["read_file", "undo_edit"]);
     assert_eq!(names(&["--tools", "default", "--tools", "undo_edit"]).len(), 5);
     assert_eq!(names(&["--tools", "all"]).len(), 7);
+    // Tools of other versions are listed if they are named.
+    assert_eq!(names(&["--dialect", "goose", "--tools", "text_editor"]), ["text_editor"]);
+    assert_eq!(
+        names(&["--dialect", "copilot", "--tools", "insert_edit_into_file"]),
+        ["insert_edit_into_file"]
+    );
     Rig::new().run(["tools", "--tools", "nope"]).assert_failed(2, &["`nope`", "`get_file_info`", "`all`"]);
 }
 

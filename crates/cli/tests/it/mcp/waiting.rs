@@ -1,4 +1,5 @@
-//! Calls that wait for another process, which has locked the journal, stop when they are no longer wanted.
+//! Calls that wait for another process, which has locked the journal, stop when they are no longer wanted. So do answers that
+//! wait for a client that does not read.
 
 use std::time::{Duration, Instant};
 
@@ -125,4 +126,21 @@ fn sigterm_is_honoured_while_an_approved_change_waits_for_the_journal() {
     drop(other);
     let review = rig.command(&["review"]).output().unwrap();
     assert!(String::from_utf8_lossy(&review.stdout).contains("p1"), "it is still pending");
+}
+
+#[test]
+fn sigterm_is_honoured_while_the_client_does_not_read() {
+    let rig = Rig::new();
+    // More than fits into a pipe.
+    rig.put("a.txt", &"a line of text\n".repeat(20_000));
+    let mut server = ServerProcess::start_unread(rig.command(&["mcp"]));
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    server.request("initialize", hello);
+    server.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+    server.request("tools/call", json!({"name": "read_file", "arguments": {"path": "a.txt"}}));
+    wait_for_the_call();
+    let start = Instant::now();
+    server.terminate();
+    assert!(server.wait_for_success());
+    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
 }

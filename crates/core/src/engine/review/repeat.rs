@@ -177,7 +177,10 @@ impl Engine<'_> {
         let mut report = match found.decision.as_ref()? {
             ProposalDecision::Rejected { by, reason } => {
                 let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
-                Report::from(Declined::No { by: by.clone(), reason })
+                let message = format!("{id} was rejected by {by}: {reason}");
+                let mut report = Report::from(Declined::No { by: by.clone(), reason });
+                report.message = message;
+                report
             }
             decision @ ProposalDecision::Accepted { change, left_out, edited, .. } => {
                 // A change that was undone since can be made again.

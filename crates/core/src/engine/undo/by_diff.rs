@@ -30,7 +30,7 @@ pub(super) fn revert_by_diff(
     let refuse = |why: &str| {
         let id = entry.summary.id;
         let message = format!(
-            "`{path}` changed since {id}, apparently outside the journal, and {why}, so {id} cannot be undone"
+            "`{path}` changed since {id}, apparently outside Slipstitch, and {why}, so {id} cannot be undone"
         );
         Report::new(Refused::ChangedSince, message)
             .hint("Nothing was written. Edit the file instead; the change's diff shows what it did.")

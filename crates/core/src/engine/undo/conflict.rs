@@ -57,7 +57,7 @@ pub(super) fn conflict_report(id: ChangeId, conflict: ConflictReport) -> Report 
 /// The changes that changed a file, for a message.
 fn describe_changes(by: &[ChangeId]) -> String {
     match by {
-        [] => "something outside the journal".into(),
+        [] => "something outside Slipstitch".into(),
         [first, .., last] if by.len() > MAX_CHANGES => format!("{} changes, {first} to {last}", by.len()),
         ids => join_items(ids),
     }
@@ -101,7 +101,7 @@ pub(super) fn deleted(id: ChangeId, path: &FilePath, by: Option<ChangeId>) -> Re
 /// The file is missing, and no recorded change deleted it.
 pub(super) fn missing(id: ChangeId, path: &FilePath) -> Report {
     let message =
-        format!("`{path}` no longer exists: it was deleted or renamed after {id}, outside the journal");
+        format!("`{path}` no longer exists: it was deleted or renamed after {id}, outside Slipstitch");
     refusal(message, "Restore the file under that name and try again.")
 }
 

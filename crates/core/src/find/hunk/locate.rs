@@ -86,8 +86,35 @@ impl HunkFinder<'_> {
         }
     }
 
-    /// Exactly at the stated line, or else at the nearest exact match, or without a line number at the only one.
+    /// The place where the lines of a hunk are, as its line number and its heading say.
+    ///
+    /// Models write wrong line numbers and right headings, and diffs of earlier versions do too. If the lines are in the block
+    /// that the heading names and elsewhere as well, the heading settles a tie; if the number says otherwise, nothing does.
     fn locate_exact(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
+        let found = self.locate_by_lines(search);
+        let is_doubtful = matches!(found, Ok(Some(_)) | Err(Reason::Ambiguous { .. }));
+        let section = search.pending.hunk.section.as_deref();
+        let Some(section) = section.filter(|_| is_doubtful && self.rules.tolerance == Tolerance::Recover)
+        else {
+            return found;
+        };
+        let blocks = self.scopes.section_blocks(section, &self.table, &self.budget);
+        let is_inside = |matched: &HunkMatch| blocks.iter().any(|block| block.lines.contains(&matched.start));
+        if blocks.is_empty() || matches!(&found, Ok(Some(matched)) if is_inside(matched)) {
+            return found;
+        }
+        match (found, self.locate_by_lines(HunkSearch { stated: None, blocks: &blocks, ..search })) {
+            (Ok(Some(matched)), Ok(Some(inside))) => {
+                Err(ambiguous([matched.start, inside.start].into_iter(), 2))
+            }
+            (_, Ok(Some(inside))) => Ok(Some(inside)),
+            (_, Err(reason)) => Err(reason),
+            (found, Ok(None)) => found,
+        }
+    }
+
+    /// Exactly at the stated line, or else at the nearest exact match, or without a line number at the only one.
+    fn locate_by_lines(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let variants = &search.pending.variants;
         let at = |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, caveat };
         // If the hunk before it was off, this one may be right all the same.
@@ -216,7 +243,7 @@ impl HunkFinder<'_> {
         let (hunk, lines) = (search.pending.hunk, &search.pending.variants[variant]);
         let end = start + lines.old_count();
         let at_end = hunk.at_end || lines.ends_file();
-        let anywhere = hunk.scopes.is_empty() || search.is_anywhere(self.table.count());
+        let anywhere = search.is_anywhere(self.table.count());
         (!at_end || end == self.table.count())
             && (anywhere
                 || search.blocks.iter().any(|block| block.lines.start <= start && end <= block.lines.end))

@@ -62,6 +62,12 @@ impl<'a> ScopeIndex<'a> {
         Ok(blocks)
     }
 
+    /// The blocks that a heading names, if lines of the file are exactly that heading.
+    pub(super) fn section_blocks(&self, section: &str, table: &LineTable<'_>, budget: &Budget) -> Vec<Block> {
+        let heads = self.places.get(section.trim()).map_or(&[][..], Vec::as_slice);
+        heads.iter().take(MAX_BLOCKS).map(|&at| self.block(at, table, budget)).collect()
+    }
+
     /// The lines inside `outer` that match a scope, by the strictest comparison that finds any.
     fn heads(
         &self,

@@ -55,6 +55,14 @@ impl<'h> Variant<'h> {
         self.lines.iter().filter(|line| line.role.is_new())
     }
 
+    /// The old and the new text, without their last newline.
+    pub(super) fn texts(&self) -> (String, String) {
+        let join = |lines: &mut dyn Iterator<Item = &Line<'h>>| {
+            lines.map(|line| line.text).collect::<Vec<_>>().join("\n")
+        };
+        (join(&mut self.old()), join(&mut self.new_lines()))
+    }
+
     /// The number of lines that must be in the file.
     pub(super) fn old_count(&self) -> usize {
         self.old().count()

@@ -19,7 +19,14 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     let decoded = escaped.decode(old);
     // Only an old text with line breaks inside a literal shows that those of the new text are no part of it.
     let is_shown = escaped.literals && decoded != (Escaped { literals: false, ..escaped }).decode(old);
-    Some((decoded, Escaped { literals: is_shown, ..there }.decode(new)))
+    let there = Escaped { literals: is_shown, ..there };
+    // A literal of several lines, or one with line breaks in it: the text does not say which, unless the old text has it too.
+    let mut is_doubtful = false;
+    let new = there.decode_noting(new, |rest| {
+        let line = rest.split("\\n").next().unwrap_or_default();
+        is_doubtful |= is_indented(line) && !old.contains(line);
+    });
+    (!is_doubtful).then_some((decoded, new))
 }
 
 /// Which characters a text contains as escapes.
@@ -30,7 +37,7 @@ struct Escaped {
     quotes: bool,
     backslashes: bool,
     /// Whether the escapes of string literals were escaped again, so that a line break between quotes is one, as after the
-    /// backslash that continues a line.
+    /// backslash that continues a line, or after a lone quotation mark.
     literals: bool,
 }
 
@@ -40,10 +47,15 @@ impl Escaped {
         let quotes = text.contains("\\\"") && !has_plain_quote(text);
         let tabs = text.contains("\\t") && !text.contains('\t');
         let backslashes = (newlines || quotes || tabs) && text.contains("\\\\");
-        Self { newlines, tabs, quotes, backslashes, literals: newlines && text.contains("\\\\\\n") }
+        Self { newlines, tabs, quotes, backslashes, literals: newlines && text.contains("\\\\") }
     }
 
     fn decode(self, text: &str) -> String {
+        self.decode_noting(text, |_| {})
+    }
+
+    /// The same; `note` gets what follows each escaped line break that is kept because it is between quotes.
+    fn decode_noting(self, text: &str, mut note: impl FnMut(&str)) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         let mut quoted = false; // an escape between plain quotes belongs to a string literal
@@ -53,7 +65,11 @@ impl Escaped {
             out.push_str(&rest[..at]);
             let quoted = quoted && !self.literals;
             let plain = match rest[at + 1..].chars().next() {
-                Some('n') if self.newlines && !quoted => Some('\n'),
+                Some('n') if self.newlines && quoted => {
+                    note(&rest[at + 2..]);
+                    None
+                }
+                Some('n') if self.newlines => Some('\n'),
                 Some('t') if self.tabs && !quoted => Some('\t'),
                 Some('"') if self.quotes && !quoted => Some('"'),
                 Some('\\') if self.backslashes => Some('\\'),
@@ -65,6 +81,11 @@ impl Escaped {
         out.push_str(rest);
         out
     }
+}
+
+/// Whether a text starts with more than one space or with a tab, escaped or not.
+fn is_indented(text: &str) -> bool {
+    text.starts_with("  ") || text.starts_with('\t') || text.starts_with("\\t")
 }
 
 /// Whether a quotation mark occurs without a backslash before it.
@@ -103,6 +124,19 @@ mod tests {
         // The old text has none, so the literal of the new text is one.
         let new = r#"say("b\n")\nq"#;
         assert_eq!(repaired(r#"say("a\\n")\nq"#, new).1, "say(\"b\\n\")\nq");
+    }
+
+    #[test]
+    fn decodes_what_follows_a_lone_quotation_mark() {
+        let old = r#"// (")\n  a.replace(/%0A/, '\\n')\n  b()"#;
+        let decoded = "// (\")\n  a.replace(/%0A/, '\\n')\n  b()".to_owned();
+        assert_eq!(repaired(old, &old.replace('b', "c")), (decoded.clone(), decoded.replace('b', "c")));
+    }
+
+    #[test]
+    fn leaves_open_what_a_literal_of_several_lines_is() {
+        assert_eq!(repair(r"a\nb", r#"c(r"\n    d\n")\nb"#), None);
+        assert_eq!(repaired(r"a\nb", r#"c("d\n")\nb"#).1, "c(\"d\\n\")\nb");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     let bare = fence_body(old)?;
-    Some((bare.to_owned(), fence_body(new).unwrap_or(new).to_owned()))
+    // The text in a fence ends before its last newline, and so must a new text without one.
+    let plain = || new.strip_suffix('\n').unwrap_or(new);
+    Some((bare.to_owned(), fence_body(new).unwrap_or_else(plain).to_owned()))
 }
 
 /// The text inside a fence: a line of ```` ``` ````, optionally with a language, and the same line at the end.

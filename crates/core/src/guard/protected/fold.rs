@@ -12,6 +12,17 @@ pub(super) fn path(text: &str) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
+/// Whether some file system treats two names as the same.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    let has_only_letters_to_fold = |name: &str| {
+        name.is_ascii() && !name.contains(':') && !name.ends_with(|c: char| c == '.' || c.is_whitespace())
+    };
+    match has_only_letters_to_fold(one) && has_only_letters_to_fold(other) {
+        true => one.eq_ignore_ascii_case(other),
+        false => fold_name(one) == fold_name(other),
+    }
+}
+
 /// Folds the letters of a glob; its special characters keep their meaning.
 pub(super) fn glob(text: &str) -> String {
     fold_letters(text)
@@ -71,5 +82,8 @@ mod tests {
     #[case("git", "git")]
     fn folds_equivalent_names(#[case] text: &str, #[case] want: &str) {
         assert_eq!(path(text), want);
+        let same = text.split(['/', '\\']).zip(want.split('/')).all(|(one, other)| is_same_name(one, other));
+        assert!(same, "{text} and {want}");
+        assert!(!is_same_name("git", "gitx") && !is_same_name("gıt", "got"));
     }
 }

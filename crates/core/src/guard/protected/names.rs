@@ -37,6 +37,7 @@ pub(super) const GROUPS: &[Group] = &[
             "lefthook-local.jsonc", ".lefthook-local.jsonc",
             ".lefthook-local.yml", ".lefthook-local.yaml", ".lefthook-local.toml", ".lefthook-local.json",
             ".lefthook", ".lefthook-local",
+            ".sl", "**/.config/sapling", ".arcconfig", ".reviewboardrc",
         ],
     },
     Group {
@@ -52,6 +53,9 @@ pub(super) const GROUPS: &[Group] = &[
             "bitbucket-pipelines.yaml", "jenkinsfile", "buildspec.yml", "buildspec.yaml", "cloudbuild.yml",
             "cloudbuild.yaml", "cloudbuild.json", ".build.yml", ".build.yaml", ".builds", ".prow.yml", ".prow.yaml",
             "codefresh.yml", "codefresh.yaml", "wercker.yml", "wercker.yaml",
+            "*.gitlab-ci.yml", "*.gitlab-ci.yaml", ".zuul.yml", ".zuul.yaml", ".zuul.d", "zuul.yml", "zuul.yaml", "zuul.d",
+            ".vela.yml", ".vela.yaml", "bamboo-specs", "bitrise.yml", "bitrise.yaml", "codemagic.yml", "codemagic.yaml",
+            "screwdriver.yml", "screwdriver.yaml", ".packit.yml", ".packit.yaml", ".readthedocs.yml", ".readthedocs.yaml",
         ],
     },
     Group {
@@ -68,6 +72,8 @@ pub(super) const GROUPS: &[Group] = &[
             "**/.config/cursor", "**/.config/windsurf", "**/application support/code", "**/application support/cursor",
             "**/appdata/roaming/code", "**/appdata/roaming/cursor", "*.sublime-project", ".gitpod.yml", ".gitpod.yaml",
             ".replit", ".stackblitzrc", ".idx",
+            "**/.local/share/nvim", "**/.config/code-server", "**/.local/share/code-server", ".vscodium-server",
+            ".vscode-remote", ".zed_server",
         ],
     },
     Group {
@@ -86,6 +92,9 @@ pub(super) const GROUPS: &[Group] = &[
             ".lmstudio", "**/.github/hooks", "**/.github/agents", "**/.github/copilot", ".claude-plugin", ".pi", ".mcp",
             ".letta", ".hermes", ".devin", ".mux", ".forge", ".nanocoder", ".plandex", ".cody", "**/.config/cagent",
             "**/.local/share/opencode", "**/.local/share/crush",
+            ".serena", "gptme.toml", "**/.config/gptme", ".droid", "conductor.json", "gemini-extension.json", ".kode",
+            ".openclaw", ".aiassistant", ".firebender", ".refact", ".codegpt", ".comate", ".lingma", ".marscode",
+            "librechat.yml", "librechat.yaml", "**/.config/aichat", "**/.config/mods", "**/.config/mcp", "**/.config/mcphub",
         ],
     },
     Group {
@@ -110,6 +119,12 @@ pub(super) const GROUPS: &[Group] = &[
             ".xbindkeysrc", "**/.config/openbox", "**/.config/awesome", "**/.config/bspwm", "**/.config/sxhkd",
             "**/.config/qtile", "**/.config/river", "**/.config/niri", "**/.config/waybar", "**/.config/polybar",
             "**/.config/plasma-workspace", "**/.local/share/systemd",
+            ".lessfilter", ".lesskey", ".tmux", ".byobu", "**/.config/byobu", "**/.config/zellij", ".xonshrc",
+            "**/.config/xonsh", ".elvish", "**/.config/elvish", ".fzf.bash", ".fzf.zsh", ".p10k.zsh", ".zim", ".zimrc",
+            ".antigen", ".antigenrc", ".zplug", ".zinit", ".bash_it", ".oh-my-bash", ".bash_completion.d", "**/.cargo/env",
+            "**/.cargo/bin", ".sdkman", ".nvm", ".pyenv", ".rbenv", ".volta", ".muttrc", ".mutt", "**/.config/mutt",
+            "**/.config/neomutt", ".mailrc", "**/.config/ranger", "**/.config/lf", "**/.config/yazi", "**/.config/qutebrowser",
+            "**/.config/user-dirs.dirs", ".erlang", ".iex.exs", ".guile", ".sbclrc", ".octaverc", ".duckdbrc", ".radare2rc",
         ],
     },
     Group {
@@ -119,11 +134,14 @@ pub(super) const GROUPS: &[Group] = &[
             "**/.cargo/config", "**/.cargo/config.toml", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml", ".bunfig.toml",
             "**/.yarn/plugins", "**/.yarn/releases", "**/.config/pip", ".pip", "pip.conf", "pip.ini",
             ".pydistutils.cfg", "**/.config/uv", ".condarc", ".mambarc", ".gemrc", "**/.bundle/config",
-            "**/.m2/settings.xml", "**/.mvn/jvm.config", "**/.mvn/maven.config", "**/.mvn/extensions.xml",
+            "**/.m2/settings.xml", ".mvn", "**/gradle/wrapper",
             "**/.gradle/gradle.properties", "**/.gradle/init.gradle", "**/.gradle/init.gradle.kts", "**/.gradle/init.d",
             ".jvmopts", ".sbtopts", "nuget.config", "**/.config/nix", "**/.config/containers", ".ansible.cfg",
             ".curlrc", "_curlrc", ".wgetrc", ".sbt", "**/.stack/config.yaml", "**/.rustup/settings.toml",
             "**/.config/pypoetry", "**/.config/pdm", "**/.config/pnpm", "**/.config/yarn",
+            ".ripgreprc", "**/.config/ripgrep", ".bazelrc", ".bazeliskrc", ".buckconfig", ".buckconfig.local", ".pnp.cjs",
+            ".pnp.js", ".pnp.loader.mjs", "**/.yarn/sdks", "**/.cabal/config", "**/.config/cabal", "**/.cpan/cpan",
+            "**/.docker/cli-plugins", "ansible.cfg", "**/.aria2/aria2.conf", "**/.config/yt-dlp", "yt-dlp.conf",
         ],
     },
     Group {
@@ -139,6 +157,10 @@ pub(super) const GROUPS: &[Group] = &[
             ".htpasswd", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks",
             "*.keystore", "*.kdbx", "*.ppk", ".rclone.conf", ".mylogin.cnf", "**/.terraform.d", "**/.config/sops",
             "**/.config/helm",
+            "*.env", ".dev.vars", ".arcrc", "**/.fly/config.yml", "**/.cache/huggingface/token", ".huggingface", ".kaggle", ".oci",
+            ".aliyun", "**/.config/stripe", "**/.config/ngrok", ".ngrok2", "**/.config/hcloud", "**/.config/linode-cli",
+            "**/.config/scw", "**/.config/glab-cli", "**/.config/tea", ".snowsql", "**/.dbt/profiles.yml", ".wakatime.cfg",
+            ".sentryclirc", ".jfrog", "**/.m2/settings-security.xml", "**/.ivy2/.credentials", "**/.sbt/.credentials",
         ],
     },
     Group {
@@ -149,4 +171,8 @@ pub(super) const GROUPS: &[Group] = &[
 ];
 
 /// Files that match a glob above but are meant to be shared.
-pub(super) const EXCEPT: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];
+#[rustfmt::skip]
+pub(super) const EXCEPT: &[&str] = &[
+    ".env.example", ".env.sample", ".env.template", ".env.dist", "example.env", "sample.env", "template.env",
+    "*.example.env", "*.sample.env", "*.template.env",
+];

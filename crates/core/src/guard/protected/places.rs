@@ -15,6 +15,8 @@ pub struct TouchedPath<'a> {
     pub real: &'a FilePath,
     /// Which file it is, if it exists.
     pub id: Option<FileId>,
+    /// Whether it had no other name (hard link) when it was read.
+    pub has_one_name: bool,
     /// Whether there will be a file after the change.
     pub remains: bool,
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ChangeId, Origin, RecordedText};
-use crate::change::FileChange;
+use crate::change::{Base, FileChange};
 use crate::guard::ProposalKind;
 use crate::path::FilePath;
 use crate::plan::{ChangeLabels, EditRules};
@@ -97,6 +97,15 @@ impl Proposal {
             }
         }
         hunks
+    }
+
+    /// Whether a reviewer can write other lines than this hunk's. A file that is deleted, moved or made executable has none.
+    pub fn can_edit_hunk(&self, hunk: &ProposalHunk) -> bool {
+        let is_text = |line: &str| line.starts_with(['+', '-']);
+        let has_lines =
+            || self.hunk_diff(hunk).lines().skip_while(|line| !line.starts_with("@@ ")).any(is_text);
+        let file = self.files.iter().find(|file| file.path == hunk.path);
+        file.is_some_and(|file| file.has_separate_hunks() || file.base == Base::Absent) && has_lines()
     }
 
     /// Names hunks with their places, as long as these are few: `hunk 2 at src/a.rs:9-11 (rejected by ada: no)`.

@@ -353,7 +353,7 @@ fn agrees_with_the_document() {
         assert!(payload["message"].as_str().is_some_and(|message| !message.is_empty()), "{context}");
         assert_eq!(sandbox.text("folder/inside.txt").as_deref(), Some("alpha\n"), "{context}");
         if let (Some(after), true) = (&after, call["path"] == "file.txt") {
-            let hash = ContentHash::of(after.as_bytes()).to_string();
+            let hash = ContentHash::of(after.as_bytes()).short();
             assert_eq!(payload["current_file_hash"], hash, "{context}");
             if status != "ok" {
                 assert_eq!(payload["newline_kind"], dominant(after).1, "{context}");

@@ -82,18 +82,31 @@ fn anchor(lines: &[Line], at: usize) -> String {
     LineAnchor::of(at + 1, &lines[at].text).to_string()
 }
 
+/// New lines for some that are replaced: one line instead of all, or all of them with one changed.
+fn new_lines(model: &mut Model, meant: &[Line]) -> Vec<Line> {
+    let new = model.unique_line();
+    if model.random.bool() {
+        return vec![new];
+    }
+    let at = model.random.usize(..meant.len());
+    let mut lines = meant.to_vec();
+    lines[at] = new;
+    lines
+}
+
 /// Edits lines that the caller takes from `seen`; returns whether the edit was applied.
 fn edit(sandbox: &Sandbox, model: &mut Model, seen: &[Line]) -> bool {
     let first = model.random.usize(..seen.len());
     let last =
         if model.random.bool() { first } else { (first + model.random.usize(..3)).min(seen.len() - 1) };
-    let new = model.unique_line();
     let inserts = model.random.bool() && first == last;
+    let new = if inserts { vec![model.unique_line()] } else { new_lines(model, &seen[first..=last]) };
+    let text = new.iter().map(|line| &line.text[..]).collect::<Vec<_>>().join("\n") + "\n";
     let edit = match inserts {
-        true => json!({"insert_after": {"anchor": anchor(seen, first), "text": new.text}}),
+        true => json!({"insert_after": {"anchor": anchor(seen, first), "text": text}}),
         false => {
             json!({"replace_lines": {"start_anchor": anchor(seen, first), "end_anchor": anchor(seen, last),
-                                          "new_text": new.text}})
+                                          "new_text": text}})
         }
     };
     let before = model.text();
@@ -107,11 +120,11 @@ fn edit(sandbox: &Sandbox, model: &mut Model, seen: &[Line]) -> bool {
     let at = model.lines.iter().position(|line| line.id == seen[first].id);
     let at = at.unwrap_or_else(|| panic!("an edit of a line that is gone was applied: {}", answer.text));
     match inserts {
-        true => model.lines.insert(at + 1, new),
+        true => drop(model.lines.splice(at + 1..at + 1, new)),
         false => {
             let meant = &seen[first..=last];
             assert_eq!(model.lines[at..].get(..meant.len()), Some(meant), "other lines were replaced");
-            model.lines.splice(at..at + meant.len(), [new]);
+            model.lines.splice(at..at + meant.len(), new);
         }
     }
     assert_eq!(text, model.text(), "the wrong line was edited: {}", answer.text);
@@ -276,5 +289,120 @@ fn fields_that_the_later_form_does_not_have_are_refused() {
         let (applied, answer, text) = edit_three_lines(&edit);
         assert!(applied, "{edit}: {answer}");
         assert_eq!(text, "one\nX\nthree\n", "{edit}");
+    }
+}
+
+/// The anchor of a line, as it was read.
+type Anchors<'a> = &'a dyn Fn(usize) -> String;
+
+/// Reads a file, makes the first edit, then the second with the anchors of the same read; its answer, and the file's text.
+fn edit_twice(before: &str, edits: &[&dyn Fn(Anchors<'_>) -> Value]) -> (Status, String, String) {
+    let sandbox = Sandbox::default();
+    sandbox.put(NAME, before);
+    sandbox.call("hashline", "read", json!({"path": NAME}));
+    let lines: Vec<&str> = before.lines().collect();
+    let anchor = |line: usize| LineAnchor::of(line, lines[line - 1]).to_string();
+    let mut answers = edits.iter().map(|edit| {
+        let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": [edit(&anchor)]}));
+        (answer.report.status(), answer.text)
+    });
+    assert_eq!(answers.next().map(|(status, _)| status), Some(Status::Applied));
+    let (status, text) = answers.last().unwrap();
+    (status, text, sandbox.text(NAME).unwrap())
+}
+
+// Shows: hashline-moved
+#[test]
+fn an_edit_depends_on_the_lines_that_it_names_and_on_no_others() {
+    let set = |line: usize, new: &'static str| move |at: Anchors<'_>| json!({"set_line": {"anchor": at(line), "new_text": new}});
+    let insert = |line: usize, new: &'static str| move |at: Anchors<'_>| json!({"insert_after": {"anchor": at(line), "text": new}});
+    let before = "a\nb\nc\nd\n";
+    for (first, second, after) in [
+        (set(2, "B"), set(1, "A"), "A\nB\nc\nd\n"),
+        (set(2, "B"), set(3, "C"), "a\nB\nC\nd\n"),
+        (set(2, ""), set(3, "C"), "a\nC\nd\n"),
+        (set(2, ""), set(1, "A"), "A\nc\nd\n"),
+        (set(2, "B\nB"), set(3, "C"), "a\nB\nB\nC\nd\n"),
+    ] {
+        let (status, answer, text) = edit_twice(before, &[&first, &second]);
+        assert_eq!((status, &text[..]), (Status::Applied, after), "{answer}");
+    }
+    for (first, second, after) in [
+        (insert(1, "x"), insert(1, "y"), "a\ny\nx\nb\nc\nd\n"),
+        (insert(4, "x"), insert(4, "y"), "a\nb\nc\nd\ny\nx\n"),
+    ] {
+        let (status, answer, text) = edit_twice(before, &[&first, &second]);
+        assert_eq!((status, &text[..]), (Status::Applied, after), "{answer}");
+    }
+    for (first, second, after) in
+        [(insert(1, "x"), set(2, "B"), "a\nx\nB\nc\nd\n"), (insert(1, "x"), set(1, "A"), "A\nx\nb\nc\nd\n")]
+    {
+        let (status, answer, text) = edit_twice(before, &[&first, &second]);
+        assert_eq!((status, &text[..]), (Status::Applied, after), "{answer}");
+    }
+    let (status, answer, text) = edit_twice(before, &[&set(2, "B"), &insert(1, "x")]);
+    assert_eq!((status, &text[..]), (Status::Applied, "a\nx\nB\nc\nd\n"), "{answer}");
+    assert_eq!(answer, format!("Edited {NAME}, line 2."), "nothing has moved, so there is nothing to note");
+    let (_, answer, _) = edit_twice(before, &[&insert(1, "x"), &set(3, "C")]);
+    assert_eq!(
+        answer,
+        format!(
+            "Edited {NAME}, line 4.\nNote: lines have moved since they were shown; these numbers are the current ones"
+        )
+    );
+}
+
+// Shows: hashline-stale
+#[test]
+fn an_edit_whose_lines_changed_is_refused() {
+    type Anchors<'a> = &'a dyn Fn(usize) -> String;
+    let set = |line: usize, new: &'static str| move |at: Anchors<'_>| json!({"set_line": {"anchor": at(line), "new_text": new}});
+    let insert = |line: usize, new: &'static str| move |at: Anchors<'_>| json!({"insert_after": {"anchor": at(line), "text": new}});
+    let replace = |first: usize, last: usize, new: &'static str| move |at: Anchors<'_>| json!({"replace_lines": {"start_anchor": at(first), "end_anchor": at(last), "new_text": new}});
+    let before = "a\nb\nc\nd\n";
+    let refused = |first: &dyn Fn(Anchors<'_>) -> Value, second: &dyn Fn(Anchors<'_>) -> Value| {
+        let (status, answer, _) = edit_twice(before, &[first, second]);
+        assert_eq!(status, Status::Refused, "{answer}");
+        assert!(answer.contains("have changed since they were shown"), "{answer}");
+    };
+    refused(&set(1, "A"), &insert(1, "x"));
+    // The replacement repeats the line that changed.
+    refused(&set(3, "C"), &replace(1, 3, "A\nb\nc"));
+    refused(&set(2, "B"), &replace(1, 3, "A\nb\nc"));
+    refused(&insert(2, "x"), &replace(1, 3, "A\nb\nc"));
+    // Which of two equal lines is the one that was read, a line diff cannot tell.
+    refused(&insert(2, "c"), &set(3, "C"));
+    // The same edit again is not made twice.
+    let (status, answer, text) = edit_twice(before, &[&insert(1, "x"), &insert(1, "x")]);
+    assert_eq!((status, &text[..]), (Status::NoChange, "a\nx\nb\nc\nd\n"), "{answer}");
+}
+
+#[test]
+fn anchors_of_one_read_are_good_for_many_edits() {
+    // With insertions, an anchor of one of several equal lines may mean another one now.
+    for has_equal_lines in [false, true] {
+        let line = |at: usize| {
+            if has_equal_lines && at.is_multiple_of(5) { "}".into() } else { format!("line {at}") }
+        };
+        let lines: Vec<String> = (0..60).map(line).collect();
+        let sandbox = Sandbox::default();
+        sandbox.put(NAME, &(lines.join("\n") + "\n"));
+        sandbox.call("hashline", "read", json!({"path": NAME}));
+        let mut expected = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            let anchor = LineAnchor::of(at + 1, line).to_string();
+            let inserts = !has_equal_lines && at % 3 == 0;
+            let edit = match inserts {
+                true => json!({"insert_after": {"anchor": anchor, "text": format!("new {at}")}}),
+                false => json!({"set_line": {"anchor": anchor, "new_text": format!("new {at}")}}),
+            };
+            if inserts {
+                expected.push_str(&format!("{line}\n"));
+            }
+            expected.push_str(&format!("new {at}\n"));
+            let answer = sandbox.call("hashline", "edit", json!({"path": NAME, "edits": [edit]}));
+            assert_eq!(answer.report.status(), Status::Applied, "line {}: {}", at + 1, answer.text);
+        }
+        assert_eq!(sandbox.text(NAME).unwrap(), expected);
     }
 }

@@ -143,7 +143,7 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     }
     let mut parts: Vec<(usize, usize, u8, String)> = Vec::new();
     let (mut is_open, mut has_recovered) = (false, false);
-    // The text at recovered places that ends like the old lines, by the start of its part.
+    // The text at recovered places that ends like the old lines, and where these end, by the start of its part.
     let mut line_by_line = BTreeMap::new();
     for (number, patch) in patches.iter().enumerate() {
         let Inserted::Text(text) = inserted(number, patch, &copied, clipboards)? else {
@@ -160,7 +160,9 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
                 true => text.clone(),
                 false => text.strip_suffix('\n').unwrap_or(&text).to_owned(),
             };
-            line_by_line.insert(from, new);
+            // Lines that nothing replaces take their line break with them.
+            let end = to + usize::from(new.is_empty() && original[to..].starts_with('\n'));
+            line_by_line.insert(from, (new, end));
         }
         let text = if has_reindent { reindent(&text, &patch["reindent"])? } else { text };
         let end = original.len();
@@ -178,11 +180,15 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     if parts.windows(2).any(|pair| pair[0].1 > pair[1].0) {
         return Err("overlap");
     }
-    let write = |line_by_line: &BTreeMap<usize, String>| {
+    let write = |line_by_line: &BTreeMap<usize, (String, usize)>| {
         let (mut out, mut at) = (String::new(), 0);
         for (from, to, rank, text) in &parts {
+            let (text, to) = match line_by_line.get(from).filter(|_| *rank == 1) {
+                Some((text, to)) => (text, to),
+                None => (text, to),
+            };
             out.push_str(&original[at..*from]);
-            out.push_str(line_by_line.get(from).filter(|_| *rank == 1).unwrap_or(text));
+            out.push_str(text);
             at = *to;
         }
         out + &original[at..]
@@ -357,6 +363,15 @@ fn unindented(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }
 
+/// Whether a file has the new text of a replacement, apart from indentation.
+fn is_any_new_text_in(file: &str, call: &Value) -> bool {
+    let file = unindented(file);
+    let patches = call["patches"].as_array().into_iter().flatten();
+    let mut new =
+        patches.filter(|patch| patch["operation"] == "replace").filter_map(|patch| patch["newText"].as_str());
+    new.any(|text| !text.trim().is_empty() && file.contains(unindented(text).trim()))
+}
+
 // Shows: 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered
 #[test]
 fn agrees_with_the_document() {
@@ -403,10 +418,14 @@ fn agrees_with_the_document() {
                     *seen.entry("applied").or_default() += 1;
                 }
                 // The document does not say how deep recovered text is, or that blank lines tell places apart. Where the file
-                // does not show it, nothing is written.
+                // does not show it, nothing is written. Nor are lines that are already there: whether "safe" recovery adds them
+                // again is open.
                 Expected::AppliedAtRecoveredPlace { .. } if !answer.report.is_success() => {
                     let doubts = ["does not show how to indent", "it must occur exactly once"];
-                    assert!(doubts.iter().any(|doubt| answer.text.contains(doubt)), "{context}");
+                    let is_already_there = answer.text.contains("the new text is already at")
+                        && is_any_new_text_in(before.as_deref().unwrap_or_default(), &call);
+                    let is_in_doubt = doubts.iter().any(|doubt| answer.text.contains(doubt));
+                    assert!(is_in_doubt || is_already_there, "{context}");
                     *seen.entry("in doubt").or_default() += 1;
                 }
                 Expected::AppliedAtRecoveredPlace { files, clipboards: copied } => {

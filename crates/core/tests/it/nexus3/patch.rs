@@ -216,6 +216,7 @@ fn compare(seed: u64) -> Option<(Mode, Verdict)> {
 // Shows: P3.6, test_strict_exact_match, test_strict_context_mismatch, test_tolerant_whitespace, test_fuzzy_threshold
 // Shows: test_no_newline_at_eof, test_parse_git_format, test_patch_from_file, 004-patch-strict-validation
 // Shows: 004-patch-several-files, 004-patch-traversal, 004-patch-output-fuzzy, 004-patch-offset-named
+// Shows: 004-patch-fix-final-newline
 #[test]
 fn patch_agrees_with_the_model() {
     let mut tallies: [Tally; 3] = Default::default();

@@ -37,6 +37,7 @@ fn the_same_call_gets_the_same_decision_while_the_file_is_as_it_was_left() {
     for _ in 0..3 {
         let told = call();
         assert_eq!((told.code(), told.proposal), ("declined", first.proposal));
+        assert!(told.message.contains(" was rejected by ada"), "{told:?}");
         assert!(told.message.contains("keep the word"), "{}", told.message);
     }
     // Another description is another call.

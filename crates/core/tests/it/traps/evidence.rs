@@ -436,6 +436,51 @@ fn the_end_of_a_block_may_be_that_of_a_new_one_below() {
     assert!(!text.contains(&added.replace("store(items)", "store(items, 2)")), "{}", answer.text);
 }
 
+/// A new line above the quoted ones is equal to the first of them, so a diff may pair it with either. But the quoted lines are
+/// there and nowhere else; only their indentation is missing in the request.
+#[test]
+fn lines_that_are_all_there_are_not_called_changed() {
+    let head = "first\nadded 0\n  added 1\n";
+    let seen = &format!("{head}  added 2added 0\nadded 0    added 0\n    added 1\n    added 2\n");
+    let now = &format!(
+        "{head}      added 0\n    added 1\n        added 2added 0    added 0\n    added 1\n    added 2\n"
+    );
+    let rig = changed_since(seen, now);
+    let answer = rig.edit("added 1\nadded 2\n", "added 3\nadded 4\n");
+    assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
+    let rest = now.strip_suffix("    added 1\n    added 2\n").unwrap();
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), format!("{rest}    added 3\n    added 4\n"));
+    // If they are there twice, which of them is meant is unknown.
+    let rig = changed_since(seen, &format!("{now}end\n    added 1\n    added 2\n"));
+    let answer = rig.edit("added 1\nadded 2\n", "added 3\nadded 4\n");
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+}
+
+/// The quoted end of a block, with the line below it, is now that of a new block.
+#[test]
+fn lines_that_may_be_those_of_a_new_block_are_not_replaced() {
+    let end = "    check(items)\n    store(items)\n  end\n";
+    let seen = format!("def load_first\n  items = read(path)\n{end}  last()\n");
+    let added = format!("def load_second\n  items = parse(path)\n{end}");
+    let now =
+        seen.replace("def load_first", "def load_first(n)").replace("  last()", &format!("{added}  last()"));
+    let rig = changed_since(&seen, &now);
+    let old = "  check(items)\n  store(items)\nend\nlast()\n";
+    let answer = rig.edit(old, &old.replace("store(items)", "store(items, 2)"));
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
+}
+
+#[test]
+fn an_edit_whose_indentation_is_unclear_is_not_called_stale() {
+    let lines = "    0 start_here;\n        1 print(total);\n        2 retry(3);\n";
+    let rig = changed_since(lines, &format!("added\n{lines}"));
+    let answer = rig.edit("0 start_here;\n    1 print(total);\n", "added 0\n  added 1\n\n");
+    assert!(!answer.report.status().is_success(), "{}", answer.text);
+    assert!(answer.text.contains("does not show how to indent"), "{}", answer.text);
+    assert!(!answer.text.contains("changed since"), "{}", answer.text);
+}
+
 /// The bytes of a text in UTF-16 with CRLF line endings.
 fn in_utf16(text: &str) -> Vec<u8> {
     let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));

@@ -1,4 +1,5 @@
 use std::sync::Barrier;
+#[cfg(unix)]
 use std::time::Duration;
 
 use crate::support::{TestDisk, content, created, edited, file};

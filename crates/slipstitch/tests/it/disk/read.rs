@@ -1,12 +1,20 @@
+#[cfg(unix)]
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, symlink};
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
-use crate::support::{TestDisk, content, file};
-use slipstitch::{DiskWorkspace, Fsync, OpenError};
-use slipstitch_core::ports::workspace::{EntryKind, ReadResult, Workspace, WorkspaceError};
+#[cfg(unix)]
+use crate::support::content;
+use crate::support::{TestDisk, file};
+#[cfg(unix)]
+use slipstitch::OpenError;
+use slipstitch::{DiskWorkspace, Fsync};
+#[cfg(unix)]
+use slipstitch_core::ports::workspace::EntryKind;
+use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
+#[cfg(unix)]
 use slipstitch_core::snapshot::FileId;
 
 #[cfg(unix)]

@@ -2,7 +2,9 @@ use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use crate::support::{REPLACED, TestDisk, created, edited, file, moved, removed};
+#[cfg(unix)]
+use crate::support::REPLACED;
+use crate::support::{TestDisk, created, edited, file, moved, removed};
 use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 use slipstitch_core::text::ContentHash;
 

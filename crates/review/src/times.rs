@@ -1,11 +1,11 @@
-//! Parsing and printing times.
+//! Times as people write them to select changes: on the command line, on the page, and in the terminal view.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 /// Formats a journal timestamp in the local time zone.
-pub(crate) fn format_local(milliseconds: i64) -> String {
+pub fn format_local(milliseconds: i64) -> String {
     match Timestamp::from_millisecond(milliseconds) {
         Ok(time) => time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => milliseconds.to_string(),
@@ -13,12 +13,12 @@ pub(crate) fn format_local(milliseconds: i64) -> String {
 }
 
 /// Parses a start time; a date means the start of the day.
-pub(crate) fn parse_since(text: &str) -> Result<i64, String> {
+pub fn parse_since(text: &str) -> Result<i64, String> {
     parse(text, Bound::Start, &Zoned::now())
 }
 
 /// Parses an end time; a date means the end of the day.
-pub(crate) fn parse_until(text: &str) -> Result<i64, String> {
+pub fn parse_until(text: &str) -> Result<i64, String> {
     parse(text, Bound::End, &Zoned::now())
 }
 

@@ -1,0 +1,199 @@
+//! Which proposals and changes are listed, in the terms of the command line: `--agent`, `--session`, `--file`, `--since` and
+//! `--until`, and a text to look for.
+
+use serde::Deserialize;
+use slipstitch::core::ports::journal::{FileSummary, Origin, StoredProposal, Summary};
+
+use crate::times;
+
+/// What a list is limited to. Empty fields limit nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct Selection {
+    /// A part of a path, of an agent's or a session's name, of a description, or of a proposal's diff.
+    #[serde(rename = "q")]
+    pub(crate) text: String,
+    pub(crate) agent: String,
+    pub(crate) session: String,
+    /// A file, or a folder with everything in it.
+    pub(crate) file: String,
+    pub(crate) since: String,
+    pub(crate) until: String,
+}
+
+impl Selection {
+    /// The fields, as they are named in addresses and in a search.
+    pub(crate) fn fields(&self) -> [(&'static str, &str); 6] {
+        [
+            ("q", &self.text),
+            ("agent", &self.agent),
+            ("session", &self.session),
+            ("file", &self.file),
+            ("since", &self.since),
+            ("until", &self.until),
+        ]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields().iter().all(|(_, value)| value.is_empty())
+    }
+
+    /// Reads what is typed into a search, such as `agent:codex since:2h retry`.
+    pub(crate) fn parse_search(typed: &str) -> Self {
+        let mut selection = Self::default();
+        let mut words = Vec::new();
+        for word in typed.split_whitespace() {
+            let field = match word.split_once(':') {
+                Some(("agent", _)) => &mut selection.agent,
+                Some(("session", _)) => &mut selection.session,
+                Some(("file", _)) => &mut selection.file,
+                Some(("since", _)) => &mut selection.since,
+                Some(("until", _)) => &mut selection.until,
+                _ => {
+                    words.push(word);
+                    continue;
+                }
+            };
+            *field = word.split_once(':').map_or(String::new(), |(_, value)| value.to_owned());
+        }
+        selection.text = words.join(" ");
+        selection
+    }
+
+    /// The selection with its times in milliseconds since 1970. The error is a message for the user.
+    pub(crate) fn filter(&self) -> Result<SelectionFilter<'_>, String> {
+        let time = |text: &str, parse: fn(&str) -> Result<i64, String>| match text.trim() {
+            "" => Ok(None),
+            text => parse(text).map(Some),
+        };
+        Ok(SelectionFilter {
+            selection: self,
+            text: self.text.to_lowercase(),
+            since: time(&self.since, times::parse_since)?,
+            until: time(&self.until, times::parse_until)?,
+        })
+    }
+}
+
+/// A [`Selection`] that is ready to be used.
+#[derive(Debug, Clone)]
+pub(crate) struct SelectionFilter<'a> {
+    selection: &'a Selection,
+    /// In lower case.
+    text: String,
+    /// The first millisecond that is selected.
+    pub(crate) since: Option<i64>,
+    /// The first one that is not.
+    pub(crate) until: Option<i64>,
+}
+
+impl SelectionFilter<'_> {
+    /// Whether a proposal is selected. Its diff is searched too.
+    pub(crate) fn has_proposal(&self, found: &StoredProposal) -> bool {
+        let proposal = &found.proposal;
+        let paths = proposal.files.iter().flat_map(|file| [Some(&file.path), file.path_after()]).flatten();
+        self.has_origin(found.at, &proposal.origin)
+            && self.has_file(paths.clone().map(|path| path.as_str()))
+            && (self.has_text(
+                &proposal.origin,
+                proposal.description.as_deref(),
+                paths.map(|path| path.as_str()),
+            ) || proposal.diff.to_lowercase().contains(&self.text))
+    }
+
+    /// Whether a change is selected.
+    pub(crate) fn has_change(&self, change: &Summary) -> bool {
+        let paths = change.files.iter().flat_map(paths_of);
+        self.has_origin(change.at, &change.origin)
+            && self.has_file(paths.clone())
+            && self.has_text(&change.origin, change.description.as_deref(), paths)
+    }
+
+    fn has_origin(&self, at: i64, origin: &Origin) -> bool {
+        let is = |wanted: &str, name: &str| wanted.is_empty() || wanted == name;
+        is(&self.selection.agent, origin.agent.as_deref().unwrap_or_default())
+            && is(&self.selection.session, &origin.session)
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+    }
+
+    fn has_file<'a>(&self, mut paths: impl Iterator<Item = &'a str>) -> bool {
+        let wanted = self.selection.file.trim_start_matches("./").trim_end_matches('/');
+        let is_inside = |path: &str| {
+            path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        wanted.is_empty() || wanted == "." || paths.any(is_inside)
+    }
+
+    fn has_text<'a>(
+        &self,
+        origin: &Origin,
+        description: Option<&str>,
+        mut paths: impl Iterator<Item = &'a str>,
+    ) -> bool {
+        let contains = |text: &str| text.to_lowercase().contains(&self.text);
+        self.text.is_empty()
+            || contains(&origin.session)
+            || origin.agent.as_deref().is_some_and(contains)
+            || description.is_some_and(contains)
+            || paths.any(contains)
+    }
+}
+
+/// The paths of a file before and after a change.
+fn paths_of(file: &FileSummary) -> impl Iterator<Item = &str> + Clone {
+    [&file.path_before, &file.path_after].into_iter().flatten().map(|path| path.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin() -> Origin {
+        Origin {
+            session: "s1".into(),
+            agent: Some("codex".into()),
+            dialect: "native".into(),
+            tool: "edit".into(),
+        }
+    }
+
+    fn finds(typed: &str, paths: &[&str]) -> bool {
+        let selection = Selection::parse_search(typed);
+        let filter = selection.filter().unwrap();
+        let now = jiff::Timestamp::now().as_millisecond();
+        filter.has_origin(now - 3_600_000, &origin())
+            && filter.has_file(paths.iter().copied())
+            && filter.has_text(&origin(), Some("Retry uploads"), paths.iter().copied())
+    }
+
+    #[test]
+    fn a_search_has_words_and_fields() {
+        for (typed, want) in [
+            ("", true),
+            ("RETRY up", true),
+            ("agent:codex", true),
+            ("agent:code", false),
+            ("session:s1 retry", true),
+            ("session:s2 retry", false),
+            ("file:src", true),
+            ("file:./src/", true),
+            ("file:src/a.py", true),
+            ("file:sr", false),
+            ("file:.", true),
+            ("since:2h", true),
+            ("since:30m", false),
+            ("until:30m", true),
+            ("until:2h", false),
+            ("https://x", false),
+        ] {
+            assert_eq!(finds(typed, &["src/a.py"]), want, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_said() {
+        let selection = Selection { since: "soon".into(), ..Selection::default() };
+        assert!(selection.filter().unwrap_err().contains("`soon` is not a time"));
+    }
+}
