@@ -79,9 +79,12 @@ impl Script {
         if let Some(rest) = old.strip_suffix('\n') {
             (old, stops_before_newline) = (rest, false);
         }
-        new = new.strip_suffix('\n').unwrap_or(new);
         let old: Vec<&str> = old.split('\n').collect();
-        let new: Vec<&str> = if new.is_empty() { Vec::new() } else { new.split('\n').collect() };
+        // A new text that is one newline is one blank line.
+        let new: Vec<&str> = match new {
+            "" => Vec::new(),
+            new => new.strip_suffix('\n').unwrap_or(new).split('\n').collect(),
+        };
         let mut rows = Vec::with_capacity(old.len() + new.len());
         let mut at = 0;
         for (removed, added) in diff_slices(&old, &new) {

@@ -161,7 +161,7 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
                 false => text.strip_suffix('\n').unwrap_or(&text).to_owned(),
             };
             // Lines that nothing replaces take their line break with them.
-            let end = to + usize::from(new.is_empty() && original[to..].starts_with('\n'));
+            let end = to + usize::from(text.is_empty() && original[to..].starts_with('\n'));
             line_by_line.insert(from, (new, end));
         }
         let text = if has_reindent { reindent(&text, &patch["reindent"])? } else { text };
