@@ -307,7 +307,7 @@ def slipstitch_tools(tools):
         if "functionDeclarations" in tool:
             found += slipstitch_tools(tool["functionDeclarations"])
         elif "slipstitch" in json.dumps(tool.get("name") or tool.get("function", {}).get("name") or ""):
-            # The description of a namespace is the server's instructions.
+            # Codex sends the server's instructions as the description of the namespace.
             is_namespace = tool.get("type") == "namespace"
             found.append({k: v for k, v in tool.items() if k != "description"} if is_namespace else tool)
     return found

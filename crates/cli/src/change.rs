@@ -12,8 +12,8 @@ use crate::consent::Consent;
 use crate::global::Global;
 use crate::output::CommandResult;
 
-/// The rules of commands that create, delete and move files. Whoever names a file that is gone, or is to be new and is there, may be
-/// mistaken about it, so that is an error even if it is as it should be. A patch says more about the file.
+/// The rules of commands that create, delete and move files. Deleting a file that is gone, or creating one that exists, may be a
+/// mistake in the path, so it is an error even if the result is already as requested. A patch says more about the file.
 pub(crate) const WHOLE_FILE_RULES: EditRules =
     EditRules { if_already_applied: IfAlreadyApplied::NoMatch, ..EditRules::NATIVE };
 

@@ -1,4 +1,4 @@
-//! What the shell offers for arguments that depend on the journal: ids, sessions, agents, models and tools.
+//! Shell completion of arguments that depend on the journal: ids, sessions, agents, models and tools.
 //!
 //! A completion must neither fail nor write: without a journal there is simply nothing to offer.
 

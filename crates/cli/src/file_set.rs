@@ -58,7 +58,7 @@ impl FileSet {
     }
 }
 
-/// The files that a glob relative to the root finds.
+/// The files that match a glob relative to the root.
 fn find_below_root(text: &str, workspace: &Workspace) -> Result<Vec<FilePath>, CommandError> {
     let glob = compile(text)?;
     let root = Path::new(workspace.root());
@@ -86,7 +86,7 @@ fn compile(text: &str) -> Result<GlobMatcher, CommandError> {
     })
 }
 
-/// The error for a glob that finds nothing.
+/// The error for a glob that matches nothing.
 fn no_match(text: &str, finds_from_root: bool) -> CommandError {
     let hint = match finds_from_root {
         false => "Globs find no hidden files and none that Git ignores. Name such a file itself.",

@@ -119,7 +119,7 @@ fn unreadable(name: &str, error: &std::io::Error) -> CommandError {
     let why = match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        // Nobody needs the number of the error.
+        // The OS error number is of no use to the reader.
         _ => error.to_string().split(" (os error").next().unwrap_or_default().to_lowercase(),
     };
     Report::custom(Status::Invalid, "input_unreadable", format!("cannot read {name}: {why}"))

@@ -74,7 +74,7 @@ fn write_report(report: &Report, layout: Layout, streams: &mut Streams) {
         write_headline(report, layout, &mut streams.err);
     }
     let has_several = report.failures.len() > 1;
-    // Where several edits are in place, their lines say enough.
+    // If several edits are already applied, the line about each is enough.
     let shows_previews = !(has_several && report.status() == Status::AlreadyApplied);
     for failure in &report.failures {
         write_failure(failure, has_several, shows_previews, &mut streams.err);

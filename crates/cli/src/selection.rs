@@ -143,13 +143,13 @@ pub(crate) fn write_nothing_listed(what: &str, hint: Option<&str>, is_selected: 
     }
 }
 
-/// Ids that can be listed and given as ranges.
+/// Ids that can be given as lists and ranges.
 pub(crate) trait RangeId: Copy + Ord + Display {
-    /// What has such an id.
+    /// The kind of item that the id names.
     const KIND: &str;
-    /// Valid ids.
+    /// Examples of valid ids, for messages.
     const EXAMPLES: &str;
-    /// The command that lists them.
+    /// The command that lists the ids.
     const LISTED_BY: &str;
     fn parse(text: &str) -> Option<Self>;
 }
@@ -210,7 +210,7 @@ pub(crate) fn parse_ids<I: RangeId>(text: &str) -> Result<IdRange<I>, String> {
     Ok(IdRange { first, last })
 }
 
-/// The ids of several ranges of proposals. In a range, only pending ones count; single ids are taken as they are.
+/// The ids in several ranges of proposals. A range selects only pending proposals; single ids are taken as they are.
 pub(crate) fn expand_proposal_ids(
     ranges: &[IdRange<ProposalId>],
     workspace: &Workspace,

@@ -40,7 +40,7 @@ impl StyledText {
         self.line("");
     }
 
-    /// Adds text after `used` columns, wrapped between words. Further lines are indented. Returns the columns that are used then.
+    /// Adds text after `used` columns, wrapped between words, with continuation lines indented. Returns the column it ends at.
     pub(crate) fn wrapped(&mut self, text: &str, used: usize) -> usize {
         let Some(width) = self.width.filter(|width| *width >= MIN_WIDTH) else {
             self.text(text);
@@ -103,7 +103,7 @@ pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// A text with spaces after it, so that it takes this many columns.
+/// Pads a text with spaces to this many columns.
 pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{:1$}", "", width.saturating_sub(columns(text)))
 }

@@ -44,7 +44,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("accept", "review accept"),
 ];
 
-/// What to do instead of commands that there are not.
+/// Tips for commands that do not exist.
 const NO_COMMANDS: &[(&str, &str)] = &[
     ("version", "slipstitch --version prints the version"),
     ("init", "nothing has to be set up; edit a file of the project"),
@@ -52,8 +52,8 @@ const NO_COMMANDS: &[(&str, &str)] = &[
     ("docs", "slipstitch help lists the commands and topics"),
 ];
 
-/// What to use instead of a word that a command does not take. The word is an option, an argument, or the start of the name of
-/// what is missing.
+/// Tips for a word that a command does not take, or lacks. The word is an option, an argument, or the start of the name of a
+/// missing argument.
 const OTHER_WAYS: &[(&str, &str, &str)] = &[
     ("edit", "--old", "the texts are options: slipstitch edit FILE --old TEXT --new TEXT"),
     ("lines", "--new", "give the new lines with --new or --new-file, or delete the lines with --delete"),
@@ -79,7 +79,7 @@ fn suggest_own_name(error: &mut clap::Error) {
     }
 }
 
-/// Explains how a command takes what people who are used to other tools give it in another way.
+/// Adds a tip to an error about arguments that other tools would accept.
 fn explain_way(error: &mut clap::Error, command: &clap::Command, arguments: &[OsString]) {
     let names = || command.get_subcommands().map(clap::Command::get_name);
     let used = arguments.iter().skip(1).find_map(|argument| names().find(|name| argument == name));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const RUNNING: usize = usize::MAX;
 /// The change is being written.
 const WRITING: usize = usize::MAX - 1;
-/// The call may be cancelled, and cancels itself if it takes long.
+/// The call may be cancelled, and cancels itself before a slow step.
 const BRIEF: usize = usize::MAX - 2;
 /// The call was cancelled. Every number between this and [`BRIEF`] is the number of checks that are left.
 const CANCELLED: usize = 0;
@@ -34,14 +34,14 @@ impl CancelToken {
         Self(Arc::new(AtomicUsize::new(checks.min(BRIEF - 1))))
     }
 
-    /// A token for an attempt on a thread that must not be held up: it cancels itself before the first thing that may take
-    /// long. Then the call is executed again, elsewhere.
+    /// A token for an attempt on a thread that must not block: it cancels itself before the first step that may be slow, and
+    /// the call is then executed again on another thread.
     pub fn brief() -> Self {
         Self(Arc::new(AtomicUsize::new(BRIEF)))
     }
 
-    /// To be asked before waiting for another process, and before a search that may take long. Returns false if the call is
-    /// cancelled, perhaps because of this.
+    /// Call this before waiting for another process and before a search that may be slow. It cancels a [`brief`](Self::brief)
+    /// token. Returns false if the call is cancelled.
     pub fn may_take_long(&self) -> bool {
         let end_brief = |state| (state == BRIEF).then_some(CANCELLED);
         match self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, end_brief) {

@@ -209,7 +209,7 @@ pub struct UnknownDialect {
     pub known: Vec<&'static str>,
 }
 
-/// The name that is most like another one, if it may be a slip of the pen.
+/// The known name closest to `wanted`, if `wanted` may be a typo.
 fn closest_name<'n>(wanted: &str, known: &[&'n str]) -> Option<&'n str> {
     let wanted = wanted.to_lowercase();
     let distance = |name: &str| levenshtein::distance(wanted.chars(), name.chars());

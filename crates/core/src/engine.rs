@@ -201,8 +201,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Fails if the call was cancelled, which a brief attempt is before it looks into the history of files or into others, and
-    /// before it stores anything that would change what the next attempt finds.
+    /// Fails if the call was cancelled. A brief attempt is cancelled here, before it reads the history of files or other files,
+    /// and before it stores anything that would change what the next attempt finds.
     fn check_may_take_long(&self) -> Result<(), Report> {
         match self.cancel {
             Some(cancel) if !cancel.may_take_long() => Err(report::cancelled()),

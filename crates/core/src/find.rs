@@ -262,7 +262,7 @@ impl Finder<'_> {
         if snapshot.is_none()
             && let Some(applied) = self.find_vacated(file, operations, &actions, &file_at)
         {
-            // It is no single operation that is done, but each of them counts.
+            // The file as a whole is done, so each of its operations counts as done.
             let reason = Reason::AlreadyApplied(Diagnosis::of_applied_file(applied));
             let done = Failure { path: file.path.clone(), edit: None, reason };
             return Err(vec![done; file.operations.len()]);
@@ -316,8 +316,8 @@ impl Finder<'_> {
 }
 
 impl Finder<'_> {
-    /// What was done with a file that does not exist, if that is what the plan asks for. A file that nobody knows is not taken for
-    /// one that was deleted: its path may be wrong.
+    /// How a file that no longer exists was removed, if that is what the plan asks for. A file that neither the journal nor Git
+    /// knows does not count as deleted: its path may be wrong.
     fn find_vacated<'s>(
         &self,
         file: &FilePlan,

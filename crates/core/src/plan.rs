@@ -558,7 +558,7 @@ impl Operation {
         }
     }
 
-    /// The first line of the text to search for that says something: of a hunk, one that is removed if there is one.
+    /// The first line of the old text with a letter or digit; for a hunk, preferably a removed line.
     pub fn first_old_line(&self) -> Option<&str> {
         let says_something = |line: &&str| line.chars().any(char::is_alphanumeric);
         match self {

@@ -214,7 +214,7 @@ pub struct FailureReport {
     /// That line according to the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// The first line of the request's old text that says something, for those who look at the failure later.
+    /// The first line of the request's old text that is not blank or punctuation, for whoever looks at the failure later.
     #[serde(skip)]
     pub sent: Option<String>,
     /// Whether the hunk removes that line.

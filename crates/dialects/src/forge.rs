@@ -166,7 +166,7 @@ fn operation(fields: Edit) -> Result<Operation, ParseError> {
         ("new_snippet", filled(&fields.new_snippet)),
         ("match_hint", fields.match_hint.is_some()),
     ]);
-    // Line 0 is an end only with a start; alone it is a placeholder, too.
+    // An `end_line` of 0 without a start is a placeholder, too.
     let has_end = fields.end_line.is_some_and(|last| last > 0 || fields.start_line.is_some());
     let lines = names(&[
         ("start_line", fields.start_line.is_some()),
@@ -312,7 +312,7 @@ fn render(input: &RenderInput<'_>) -> Rendered {
         warnings: &report.warnings,
     };
     let text = serde_json::to_string(&payload);
-    // The model gets as many digits as identify a version, programs get all.
+    // The model gets enough digits to identify a version; programs get all of them.
     payload.current_file_hash = hash.map(|hash| hash.to_string());
     // Serialization cannot fail: the payload consists of strings, numbers and lists of them.
     Rendered { text: text.unwrap_or_default(), payload: serde_json::to_value(&payload).ok() }

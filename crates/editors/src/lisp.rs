@@ -14,8 +14,8 @@ pub(crate) fn find_unsaved(names: &[String]) -> String {
 /// modes, narrowing and the read-only state are preserved, and file-local variables are not evaluated. Its value lists the
 /// buffers that were not reloaded: `((INDEX . unsaved) (INDEX . failed))`. Undo reverts the reload as a separate step.
 ///
-/// A mode may have its own way of reverting, which need not read the file; whether it did shows in the time of the file that the
-/// buffer remembers.
+/// A mode may have its own revert function, which need not read the file. Whether it did shows in the file time that the buffer
+/// remembers.
 ///
 /// While a file is visited again, Emacs sets the read-only state from the file's permissions and, with `view-read-only`, enters
 /// or leaves View mode; so both are restored.

@@ -38,7 +38,7 @@ pub(crate) fn describe(program: &RunningProgram) -> String {
     format!("Emacs (process {})", program.pid)
 }
 
-/// Why a process cannot be asked, after its name.
+/// Why a process cannot be asked, as text that follows its name.
 pub(crate) fn explain_silence(program: &RunningProgram) -> String {
     match program.ports[..] {
         [] => "has no server".into(),
@@ -46,7 +46,7 @@ pub(crate) fn explain_silence(program: &RunningProgram) -> String {
     }
 }
 
-/// What makes it possible to ask a process.
+/// What the user can do so that the process can be asked.
 pub(crate) fn remedy(program: &RunningProgram) -> &'static str {
     match program.ports.is_empty() {
         true => "M-x server-start starts one",

@@ -54,18 +54,18 @@ struct EngineAnswer {
     mode_request: Option<String>,
 }
 
-/// What the engine returned, and what is left to do about the record of the call.
+/// The engine's answer, and what is left to do to record the call.
 struct Executed {
     answer: EngineAnswer,
     record: Recording,
 }
 
 enum Recording {
-    /// It is written, or will be with those before it.
+    /// The record is written, or will be with those before it.
     Done,
-    /// It is the first in the queue.
+    /// The record is the first in the queue.
     Queued,
-    /// It must be written before the user can answer.
+    /// The record must be written before the user can answer.
     Due(Box<CallRecord>),
 }
 
@@ -114,7 +114,7 @@ impl Call {
         }
     }
 
-    /// Waits for the call's turn, and until few enough answers wait for the client to read them.
+    /// Waits for the call's turn, and until few enough answers are unread.
     async fn wait_until_it_may_run(&self, turn: &Turn) {
         turn.wait().await;
         if let Some(slot) = &self.caller.slot {
@@ -209,7 +209,7 @@ impl Call {
         Ok(self.finish(workspace, executed).await)
     }
 
-    /// Sees to the record of an executed call, and tells who waits for changes.
+    /// Records an executed call, and notifies those who watch for changes.
     async fn finish(
         &self,
         workspace: &Arc<Workspace>,
@@ -220,7 +220,7 @@ impl Call {
             Recording::Queued => self.server.write_records_soon(workspace.clone()),
             Recording::Due(record) => {
                 let workspace = workspace.clone();
-                // The record is for statistics: without it, the call is done all the same.
+                // The record is for statistics; a failure to write it does not fail the call.
                 let _ = tokio::task::spawn_blocking(move || workspace.record_call(&record)).await;
             }
         }

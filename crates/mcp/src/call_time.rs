@@ -1,9 +1,9 @@
-//! How long the calls of a session take.
+//! The duration of a session's last call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A call that takes no longer is short.
+/// The longest time of a short call.
 const MAX_TIME: Duration = Duration::from_millis(5);
 
 /// How long the last call of a session took.
@@ -11,7 +11,7 @@ const MAX_TIME: Duration = Duration::from_millis(5);
 pub(crate) struct CallTime(AtomicU64);
 
 impl Default for CallTime {
-    /// No call was made, so nothing is known.
+    /// No call has been made yet.
     fn default() -> Self {
         Self(AtomicU64::new(u64::MAX))
     }

@@ -41,7 +41,7 @@ pub(crate) struct Caller {
     /// What the request asks for in addition to the text.
     pub(crate) extras: Extras,
     pub(crate) cancelled: CancellationToken,
-    /// Room for the answer, where the transport limits how many wait.
+    /// Room for the answer, if the transport limits how many may be unread.
     pub(crate) slot: Option<AnswerSlot>,
 }
 

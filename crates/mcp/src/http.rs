@@ -43,8 +43,8 @@ const MAX_CONNECTIONS: usize = 256;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a session may be idle before it ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// How long responses, and after them connections, may take to end when the server stops. Responses usually fit into the
-/// system's buffers, so this is enough even if a client reads slowly, and one that sends half a request is not waited for.
+/// How long responses, and then connections, may take to finish when the server stops. Responses usually fit into the
+/// system's buffers, so this is enough even for a slow reader, and a client that sent half a request cannot delay the end.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(75);
 
 type Body = BoxBody<Bytes, Infallible>;

@@ -20,7 +20,7 @@ const MAX_REQUESTS: usize = 16_384;
 /// How many bytes those requests can have in total. A single request may have more.
 const MAX_TOTAL_BYTES: usize = 256 << 20;
 
-/// How many calls can run or wait for the client to read their answers. An answer can have hundreds of kilobytes.
+/// How many calls can run or have unread answers. An answer can be hundreds of kilobytes long.
 const MAX_ANSWERS: usize = 256;
 
 /// The requests in flight on one connection, or in one session over HTTP.
@@ -59,7 +59,7 @@ pub(crate) struct RequestHandle {
     pub(crate) slot: AnswerSlot,
 }
 
-/// Room for an answer, kept from when the call runs until the client has read it.
+/// Room for an answer, held from the start of the call until the client has read the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerSlot {
     free: Arc<Semaphore>,
@@ -67,7 +67,7 @@ pub(crate) struct AnswerSlot {
 }
 
 impl AnswerSlot {
-    /// Waits until there is room. A client that sends calls and does not read the answers waits for itself.
+    /// Waits until there is room. A client that sends calls without reading the answers blocks only itself.
     pub(crate) async fn acquire(&self) {
         // The semaphore is never closed.
         let slot = self.free.clone().acquire_owned().await.ok();
@@ -91,7 +91,7 @@ pub(crate) enum Delivery {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) delivery: Delivery,
-    /// Dropped with the rest once the client has read the answer.
+    /// Released when the client has read the answer.
     _slot: Option<OwnedSemaphorePermit>,
 }
 

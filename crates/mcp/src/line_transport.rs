@@ -38,10 +38,10 @@ const MAX_PENDING_ERRORS: usize = 256;
 /// How long calls in flight may take to finish when the client has closed its end.
 const CLIENT_CLOSED_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
-/// For how long a client that has closed its end may read nothing before its answers are dropped.
+/// How long a client that has closed its end may go without reading before its answers are dropped.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The same when the server is asked to stop.
+/// Like [`UNREAD_TIMEOUT`], once the server is asked to stop.
 const UNREAD_GRACE: Duration = Duration::from_millis(50);
 
 /// A transport of one JSON-RPC message per line.
@@ -309,7 +309,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Waits until every request that was read is answered, and the answer written if the client reads it.
+    /// Waits until every request that was read is answered, and the answers are written if the client reads them.
     async fn wait_until_answered(&mut self) {
         tokio::select! {
             () = self.in_flight.wait_until_idle() => self.writer.finish(UNREAD_TIMEOUT).await,
@@ -318,7 +318,7 @@ where
         }
     }
 
-    /// Waits until the client has read enough, if it has sent more. The end of its input is noticed all the same. Cancel-safe.
+    /// If the client has sent more, waits until it has read enough. Still notices the end of its input. Cancel-safe.
     async fn wait_for_room(&mut self) {
         let is_between_lines = self.line.is_empty() && !self.skipping;
         if is_between_lines && self.reader.fill_buf().await.is_ok_and(|available| !available.is_empty()) {

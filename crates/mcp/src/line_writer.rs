@@ -1,4 +1,4 @@
-//! Writes messages to a client, one per line, and knows whether the client reads them.
+//! Writes messages to a client, one per line, and tracks whether the client reads them.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-/// How many bytes may wait for a client to read them before nothing more is read from it.
+/// How many bytes may be unread before nothing more is read from the client.
 const MAX_UNREAD_BYTES: usize = 16 << 20;
 
 /// Writes messages, one per line. Clones share the output.
@@ -24,7 +24,7 @@ pub(crate) struct LineWriter<W>(Arc<Output<W>>);
 struct Output<W> {
     /// `None` once it is closed.
     writer: Mutex<Option<W>>,
-    /// How many bytes the client's end has taken.
+    /// How many bytes have been written to the client's end.
     taken: AtomicU64,
     /// Tracks the messages that are being written.
     unread: TaskTracker,
@@ -89,7 +89,7 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
         writer.flush().await
     }
 
-    /// Waits until every message is written. Gives up, and ends all writes, when the client has stopped reading.
+    /// Waits until every message is written. If the client reads nothing for `patience`, gives up and ends all writes.
     pub(crate) async fn finish(&self, patience: Duration) {
         self.0.unread.close();
         tokio::select! {
@@ -98,7 +98,7 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
         }
     }
 
-    /// Waits until the client has read nothing for as long as `patience`, although there is something to read.
+    /// Completes once the client has read nothing for `patience` although there was something to read.
     pub(crate) async fn stalled(&self, patience: Duration) {
         let mut last = None;
         loop {
@@ -112,7 +112,7 @@ impl<W: AsyncWrite + Unpin> LineWriter<W> {
         }
     }
 
-    /// Waits until few enough bytes wait for the client.
+    /// Waits until at most [`MAX_UNREAD_BYTES`] are unread.
     pub(crate) async fn wait_for_room(&self) {
         loop {
             let written = self.0.written.notified();

@@ -156,7 +156,7 @@ fn drop_hunks(bodies: Vec<Body>, has_change: bool, notes: &mut Notes) -> Result<
     let is_bare =
         |body: &&Body| body.bare.count > 0 && body.hunk.lines.iter().all(|line| line.role == Role::Context);
     let changes = bodies.iter().any(|body| !body.hunk.changes_nothing());
-    // What it should change may be lost with its prefixes.
+    // The change may have been lost along with the prefixes.
     if !has_change
         && !changes
         && let Some(body) = bodies.iter().find(is_bare)

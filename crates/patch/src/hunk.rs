@@ -12,8 +12,8 @@ pub struct Hunk {
     pub line: Option<usize>,
     /// Lines that must occur before the hunk, outermost first (V4A `@@ class B`, `@@ def f():`).
     pub scopes: Vec<String>,
-    /// The heading after the line numbers of a unified diff: `class B:` in `@@ -3,2 +3,2 @@ class B:`. A hint, as it may be
-    /// shortened or out of date.
+    /// The heading after the line numbers of a unified diff: `class B:` in `@@ -3,2 +3,2 @@ class B:`. Only a hint, as it may be
+    /// truncated or out of date.
     pub section: Option<String>,
     /// Whether the hunk's old lines must be the file's last ones (V4A `*** End of File`, unified
     /// `\ No newline at end of file`).

@@ -71,7 +71,8 @@ pub enum Readers {
     Owner,
     /// Whom the system lets by default: the umask, or the access list of the folder.
     Default,
-    /// Whom these permission bits let, unless the umask or the access list of the folder does not. A folder is for its owner.
+    /// Everyone whom these permission bits allow, as far as the umask or the folder's access list does too. A folder is for its
+    /// owner only.
     Bits(u32),
 }
 

@@ -13,6 +13,6 @@ pub struct RunningProgram {
     pub home: Option<PathBuf>,
     /// The sockets with a path on which it waits for connections.
     pub sockets: Vec<PathBuf>,
-    /// The TCP ports on which it waits for connections; empty if it has such a socket.
+    /// The TCP ports on which it listens; empty if `sockets` is not.
     pub ports: Vec<u16>,
 }

@@ -9,7 +9,7 @@ const projectKey = "slipstitch-project";
 let isDirty = false;
 let current = 0;
 let updates = 0;
-// What had happened when the page was drawn.
+// The last activity when the page was rendered.
 let activity = document.body.dataset.activity;
 
 // The printed address has a token; sending it back opens the page. Reading the address does not use it up.
@@ -72,7 +72,7 @@ function showTally() {
   const parts = counts.filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
   if (open > 0) parts.push(`${open} open`);
   tally.textContent = parts.join(" · ");
-  // What is rejected or edited stays so.
+  // Rejected and edited hunks stay as they are.
   const label = select("#accept-label");
   if (label) label.textContent = counts.slice(1).some(([count]) => count) ? "Accept the rest" : "Accept all";
 }
@@ -102,7 +102,7 @@ function toggleLayout() {
   labelLayout();
 }
 
-// The list starts at the top; what is shown may be further down.
+// The list starts at the top; the open item may be further down.
 function showCurrentItem() {
   const list = select("#list");
   const item = select(".item[aria-current]", list);
@@ -238,8 +238,8 @@ function fingerprint(content) {
   return copy.innerHTML;
 }
 
-// Why a decision was refused is in the answer to the form only. It stays until something else is opened, instead of a note that says
-// the same.
+// Only the response to the form says why a decision was refused. Keep it until something else is opened, in place of a note that
+// says the same.
 function keepProblem(content, problem) {
   const { about } = select(".note", problem).dataset;
   for (const note of selectAll(".note", content)) if (note.dataset.about === about) note.remove();

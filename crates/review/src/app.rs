@@ -39,7 +39,7 @@ impl App {
         format!("http://{}/?token={}", self.address, self.access.token())
     }
 
-    /// Runs something that decides, undoes or redoes. The server does not end before it is done, even if the browser has gone.
+    /// Runs a decision, an undo or a redo. The server does not end before it is done, even if the browser has disconnected.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,
@@ -52,7 +52,7 @@ impl App {
         .await
     }
 
-    /// Runs something that only reads. If the server is stopped meanwhile, it is abandoned.
+    /// Runs work that only reads. It is abandoned if the server is stopped meanwhile.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,

@@ -31,7 +31,7 @@ pub(crate) fn read(fields: &[(String, String)], found: &StoredProposal) -> Resul
         let was_rejected = found.rejected_hunks.iter().any(|rejected| rejected.hunk == number);
         let verdict = match field(&format!("hunk-{number}")) {
             Some("accept") => HunkVerdict::Accept,
-            // Who rejected it before stays on record.
+            // An earlier rejection keeps the name of who made it.
             Some("reject") if was_rejected && reason(&format!("reason-{number}")).is_none() => continue,
             Some("reject") => HunkVerdict::Reject {
                 reason: reason(&format!("reason-{number}")).or_else(|| reason("reason")),

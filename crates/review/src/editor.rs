@@ -11,7 +11,7 @@ use slipstitch::core::ports::journal::{Proposal, ProposalHunk};
 
 use crate::diff_view::HunkView;
 
-/// Said about a hunk that can only be accepted or rejected.
+/// The message for a hunk that can only be accepted or rejected.
 pub(crate) const NOT_EDITABLE: &str = "this hunk has no lines to edit: accept or reject it";
 
 /// Lets the user edit what a hunk writes, in `$VISUAL` or `$EDITOR`. Returns the new text, or `None` if it was left as it is. The

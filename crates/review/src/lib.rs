@@ -12,15 +12,15 @@
 //! | `whole_file.rs` | all lines of a file, and the items around its hunks |
 //! | `editor.rs` | a hunk in the user's editor |
 //! | `summary.rs` | what a proposal is, in a few words |
-//! | `selection.rs`, `times.rs` | what is listed, in the terms of the command line |
+//! | `selection.rs`, `times.rs` | which items are listed, with the filters of the command line |
 //! | `statistics.rs` | how tool calls ended, in numbers |
 //! | `page/` | the pages themselves |
 //! | `terminal/` | the view in the terminal |
 //!
 //! [`mark_hunk`] is also what the terminal shows diffs with.
 //!
-//! The server draws every page, and every decision is a form. The script in `assets/` adds keys, live updates and the secret that a
-//! form needs (`token.rs`); without it, the page can only be read.
+//! The server renders every page, and every decision is a form. The script in `assets/` adds keys, live updates and the secret
+//! that a form needs (`token.rs`); without it, the page is read-only.
 
 mod access;
 mod app;

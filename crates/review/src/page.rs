@@ -20,7 +20,7 @@ pub(crate) use whole_file::{file_page, file_part};
 use crate::selection::Selection;
 use layout::Frame;
 
-/// What a page knows about the person who decides.
+/// What stands in the way of a decision, an undo or a redo on a page.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Deciding<'a> {
     /// Why a decision, an undo or a redo could not be carried out.
@@ -57,10 +57,10 @@ pub(crate) fn message_page(title: &str, message: &str) -> Markup {
     layout::page(title, Frame::of_message(&Selection::default()), html! {}, content)
 }
 
-/// Why something is not written, with the places that prevent it.
+/// Why a change is not written, with the places that prevent it.
 fn problem_note(report: &Report, title: &str, has_hint: bool) -> Markup {
     html! {
-        // The script keeps the note of a refused decision in view, unless another one says the same.
+        // The script keeps the note about a refused decision visible, unless another note says the same.
         div.note.bad role="alert" data-about=(visible(&report.message)) {
             b { (title) } (visible(&report.message))
             @for line in report.conflicts.iter().flat_map(ConflictReport::lines) { pre { (visible(&line)) } }

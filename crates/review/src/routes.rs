@@ -183,7 +183,7 @@ pub(crate) async fn unlock(
     }
 }
 
-/// The answer to a wrong passphrase has the address of the form; reloading it leads back.
+/// The response to a wrong passphrase has the URL of the form; reloading it leads back.
 pub(crate) async fn leave_unlock() -> Redirect {
     Redirect::to("/review")
 }
@@ -209,7 +209,7 @@ fn refused(code: &'static str, message: String) -> Box<Report> {
     Box::new(Report::custom(Status::Refused, code, message))
 }
 
-/// A proposal or a change, and why nothing was decided about it.
+/// Shows a proposal or a change, and why nothing was done with it.
 async fn show_problem(
     app: &App,
     session: &Session,
@@ -319,7 +319,7 @@ fn decide_selected(
     let ids: Vec<ProposalId> = named.filter_map(|(_, value)| ProposalId::parse(value)).collect();
     let mut problems = Vec::new();
     for &id in &ids {
-        // What was chosen for single hunks of a proposal has its id in front.
+        // The fields for the hunks of a proposal are prefixed with its id.
         let prefix = format!("{id}.");
         let own = |(name, value): &(String, String)| {
             let name = if name == "action" { Some("action") } else { name.strip_prefix(&prefix) };

@@ -1,16 +1,16 @@
-//! Which proposals and changes are listed, in the terms of the command line: `--agent`, `--session`, `--file`, `--since` and
-//! `--until`, and a text to look for.
+//! Filters for the lists of proposals and changes, as on the command line: `--agent`, `--session`, `--file`, `--since` and
+//! `--until`, and a text to search for.
 
 use serde::Deserialize;
 use slipstitch::core::ports::journal::{FileSummary, Origin, StoredProposal, Summary};
 
 use crate::times;
 
-/// What a list is limited to. Empty fields limit nothing.
+/// The filters of a list. Empty fields match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Selection {
-    /// A part of a path, of an agent's or a session's name, of a description, or of a proposal's diff.
+    /// Part of a path, an agent's or a session's name, a description, or a proposal's diff.
     #[serde(rename = "q")]
     pub(crate) text: String,
     pub(crate) agent: String,
@@ -22,7 +22,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// The fields, as they are named in addresses and in a search.
+    /// The fields, with their names in URLs and in a search.
     pub(crate) fn fields(&self) -> [(&'static str, &str); 6] {
         [
             ("q", &self.text),
@@ -38,7 +38,7 @@ impl Selection {
         self.fields().iter().all(|(_, value)| value.is_empty())
     }
 
-    /// Reads what is typed into a search, such as `agent:codex since:2h retry`.
+    /// Parses a search as the user types it, such as `agent:codex since:2h retry`.
     pub(crate) fn parse_search(typed: &str) -> Self {
         let mut selection = Self::default();
         let mut words = Vec::new();
@@ -60,7 +60,7 @@ impl Selection {
         selection
     }
 
-    /// The selection with its times in milliseconds since 1970. The error is a message for the user.
+    /// The filter of this selection, with its times parsed. The error is a message for the user.
     pub(crate) fn filter(&self) -> Result<SelectionFilter<'_>, String> {
         let time = |text: &str, parse: fn(&str) -> Result<i64, String>| match text.trim() {
             "" => Ok(None),
@@ -75,7 +75,7 @@ impl Selection {
     }
 }
 
-/// A [`Selection`] that is ready to be used.
+/// A [`Selection`] with its text in lower case and its times in milliseconds since 1970.
 #[derive(Debug, Clone)]
 pub(crate) struct SelectionFilter<'a> {
     selection: &'a Selection,
@@ -83,7 +83,7 @@ pub(crate) struct SelectionFilter<'a> {
     text: String,
     /// The first millisecond that is selected.
     pub(crate) since: Option<i64>,
-    /// The first one that is not.
+    /// The first millisecond that is no longer selected.
     pub(crate) until: Option<i64>,
 }
 

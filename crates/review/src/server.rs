@@ -35,11 +35,11 @@ pub enum ServeError {
     Serve(#[from] std::io::Error),
 }
 
-/// How long pages that are still open may take for what they are reading when the server is stopped.
+/// How long requests of open pages may take to finish when the server is stopped.
 const STOP_GRACE: Duration = Duration::from_millis(100);
 
-/// Serves the page on the loopback interface until `stop` is done, and then returns soon: decisions that are being made are
-/// finished, whatever is only being read is not waited for.
+/// Serves the page on the loopback interface until `stop` completes, and then returns soon: decisions in progress are finished,
+/// requests that only read are not waited for.
 pub fn serve(
     workspace: Arc<Workspace>,
     options: PageOptions,
@@ -113,7 +113,7 @@ impl Server {
             stopped.notified().await;
             tokio::time::sleep(STOP_GRACE).await;
             drop(writes.write().await);
-            // For the answers to these decisions.
+            // Time to send the responses to these decisions.
             tokio::time::sleep(STOP_GRACE).await;
         };
         let served = tokio::select! {

@@ -101,7 +101,7 @@ pub(crate) struct CallerName {
     pub(crate) agent: Option<String>,
     /// Empty if the agent is known.
     pub(crate) session: String,
-    /// Unknown unless the client says which it is.
+    /// Unknown unless the client reports it.
     pub(crate) model: Option<String>,
     pub(crate) dialect: String,
 }

@@ -458,7 +458,7 @@ impl Journal for SqliteJournal {
             };
             paths.iter().zip(&queued).map(load).collect()
         };
-        // In a transaction, because each query for itself would lock the journal.
+        // In a transaction, because otherwise each query would lock the journal.
         self.transact("read files' last texts", TransactionBehavior::Deferred, load)
     }
 

@@ -22,7 +22,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct ModeLock {
     file: PathBuf,
-    /// The open file of the last call: the next one need not open it again.
+    /// The lock file of the last call, kept open for the next one.
     idle: Arc<Mutex<Option<File>>>,
     /// Cancelled when the process is to end.
     pub(crate) interrupt: Option<CancelToken>,
@@ -32,7 +32,7 @@ pub(crate) struct ModeLock {
 #[derive(Debug)]
 pub(crate) struct ModeGuard {
     idle: Arc<Mutex<Option<File>>>,
-    /// Only dropping takes it.
+    /// `None` only while the guard is dropped.
     file: Option<File>,
 }
 

@@ -452,8 +452,8 @@ impl Workspace {
         self.engine().plan_for(dialect, tool, arguments)
     }
 
-    /// How long the file is that a planned call reads or edits; `None` if the call is about something else or several files,
-    /// or is a dry run.
+    /// The length of the single file that a planned call reads or edits; `None` if there are several, if the call is about
+    /// something else, or if it is a dry run.
     pub fn only_file_len(&self, planned: &Planned) -> Option<u64> {
         let is_about_files = match planned.plan() {
             Ok(Plan::Edit(plan)) => plan.run == Run::Real,

@@ -30,7 +30,7 @@ mod tests {
     fn whitespace_does_not_count() {
         assert_eq!(line_hash("  a\tb c\r"), line_hash("abc"));
         assert_eq!(line_hash("\u{a0}a\u{2003}b\u{feff}c\u{2028}"), line_hash("abc"));
-        // In JavaScript, a next-line character is none.
+        // In JavaScript, the next-line character (U+0085) is not whitespace.
         assert_eq!(line_hash("a\u{85}b"), 0xb4);
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn find_command<'c>(
     Ok(found)
 }
 
-/// The commands, with what they do.
+/// The commands, each with its summary.
 pub(super) fn commands() -> Vec<CompletionCandidate> {
     let candidate = |(order, command): (usize, &clap::Command)| {
         let about = command.get_about().map(|about| about.to_string().into());
@@ -62,7 +62,7 @@ pub(super) fn commands() -> Vec<CompletionCandidate> {
     parser().get_subcommands().enumerate().map(candidate).collect()
 }
 
-/// What `slipstitch help` has a page about.
+/// Commands and topics that `slipstitch help` accepts.
 fn commands_and_topics() -> Vec<CompletionCandidate> {
     let mut offered = commands();
     offered.extend(topic_names().map(CompletionCandidate::new));

@@ -166,7 +166,7 @@ impl CommandOutput for PatchOutput {
 /// A patch that was applied in part.
 struct PartialOutput {
     report: Report,
-    /// Whether hunks are left that cannot be applied, and not only parts that are applied already.
+    /// Whether the patch has hunks that cannot be applied, apart from those that are already applied.
     is_incomplete: bool,
 }
 

@@ -91,10 +91,10 @@ impl Session {
 #[derive(Serialize)]
 struct SessionList {
     sessions: Vec<Session>,
-    /// Whether options limit the selection.
+    /// Whether any option limits the selection.
     #[serde(skip)]
     is_selected: bool,
-    /// The names that there are, if one of the options has an unknown one.
+    /// The known names, if one of the options has an unknown one.
     #[serde(skip)]
     hint: Option<String>,
 }

@@ -86,7 +86,7 @@ impl ServerProcess {
         Self { to: child.stdin.take(), child, lines, next: 0 }
     }
 
-    /// Like [`ServerProcess::start`], but nobody reads what it writes.
+    /// Like [`ServerProcess::start`], but nothing reads the server's output.
     fn start_unread(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,7 +1,7 @@
 //! Turns JSON values into types, with errors that name the field.
 //!
-//! `serde_path_to_error` does the same for every format by wrapping the deserializer and each visitor, so that most code is
-//! generated twice for each type of arguments.
+//! `serde_path_to_error` does the same for every format by wrapping the deserializer and each visitor, which generates most of
+//! the code twice for each argument type.
 
 use std::fmt::{self, Display};
 

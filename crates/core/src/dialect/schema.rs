@@ -24,7 +24,7 @@ pub fn of<T: JsonSchema + 'static>() -> &'static Value {
     cached(TypeId::of::<T>(), SchemaGenerator::into_root_schema_for::<T>)
 }
 
-/// Not generic, because there are many tools.
+/// Not generic, so that it is compiled once and not for every tool.
 fn cached(id: TypeId, root_schema: fn(SchemaGenerator) -> Schema) -> &'static Value {
     if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
         return schema;
@@ -109,7 +109,7 @@ pub(super) fn type_of(schema: &Value) -> &str {
     }
 }
 
-/// A comment without the line breaks that only wrap it in the source. Those before an item of a list or a paragraph stay.
+/// Joins the wrapped lines of a doc comment. Line breaks before list items and paragraphs stay.
 fn unwrap(comment: &str) -> String {
     let mut lines = comment.split('\n');
     let mut out = lines.next().unwrap_or_default().to_owned();

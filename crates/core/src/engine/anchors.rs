@@ -136,14 +136,15 @@ impl Engine<'_> {
         Ok(Some(plan))
     }
 
-    /// The texts of a file that the session was shown and that are kept, last first, without the current one.
+    /// The stored texts of a file that the session was shown, newest first, without the current one.
     fn earlier_texts(&self, path: &FilePath, now: &Snapshot) -> Vec<Snapshot> {
         let known = self.known_versions(path, now).into_iter();
         let shown = known.filter(|version| version.source == VersionSource::Shown);
         shown.filter_map(|version| self.earlier_snapshot(version.bytes, now)).collect()
     }
 
-    /// The version whose lines were shown, if the journal leads to it. Only the last texts are kept, and every edit adds one.
+    /// The version whose lines were shown, if the journal can reconstruct it. Only the last texts are kept, and every edit adds
+    /// one.
     fn rebuild_shown(
         &self,
         path: &FilePath,

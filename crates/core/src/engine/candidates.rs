@@ -202,7 +202,7 @@ impl Engine<'_> {
         let names: BTreeSet<String> = plan.files.iter().map(|file| name(&file.path)).collect();
         let forgotten: Vec<(String, String)> =
             names.intersection(&open).map(|name| (name.clone(), String::new())).collect();
-        // A brief attempt is made again, and must then find the offers.
+        // A brief attempt may be repeated, and must then find the offers.
         if !forgotten.is_empty() && self.check_may_take_long().is_ok() {
             // If this fails, the old offers still apply only to the contents they were made for.
             let _ = self.journal.remember(self.session, &forgotten);

@@ -60,7 +60,7 @@ impl Engine<'_> {
     pub(super) fn note_shown_change(&self, shown: &ShownChange) -> Result<(), JournalError> {
         match shown.confirmation {
             Confirmation::Unused => Ok(()),
-            // A brief attempt is made again; what it noted would count as shown then.
+            // A brief attempt may be repeated, and what it records here would then count as shown.
             Confirmation::Awaited | Confirmation::Sent if self.check_may_take_long().is_err() => Ok(()),
             Confirmation::Awaited | Confirmation::Sent => {
                 let memory = [(shown.key.clone(), shown.digest.clone())];

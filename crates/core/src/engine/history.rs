@@ -31,7 +31,7 @@ pub struct EarlierVersion {
     pub bytes: Vec<u8>,
     /// What was done to that text since.
     pub since: Splices,
-    /// The same, change by change; empty if only the outcome is known.
+    /// The splices of each change in turn; empty if only the outcome is known.
     pub steps: Vec<Splices>,
 }
 

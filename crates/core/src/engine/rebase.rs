@@ -239,7 +239,7 @@ fn rebase_changes(
     Some(RebasedPlan { plan, changes: rebased })
 }
 
-/// Anchors say by themselves which version they are from, so the caller needs to know only that lines have moved.
+/// Anchors identify the version they are from, so the caller needs a note only if lines have moved.
 fn with_note_for_anchors(change: &FileChange, rebased: FileChange) -> FileChange {
     let places = |file: &FileChange| -> Vec<Place> {
         file.edits.iter().flat_map(|edit| edit.places.clone()).collect()
@@ -299,7 +299,7 @@ fn shift_place(
     let is_in_line = |at: usize| line.start() <= at && at <= line.end();
     let mine = change.splices.iter().enumerate().find(|(_, splice)| is_in_line(splice.at.start()));
     let at = mine.map_or(line.start(), |(_, splice)| splice.at.start());
-    // Splices that both sides have are not carried over, so the others cannot be paired by their order.
+    // Splices that are on both sides are not carried over, so the others cannot be paired by order.
     let is_complete = change.splices.iter().len() == carried.iter().len();
     let carried = mine.filter(|_| is_complete).and_then(|(index, _)| carried.iter().nth(index));
     let at_now =

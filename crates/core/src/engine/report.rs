@@ -137,7 +137,7 @@ impl Report {
         let is_main_done = is_done(main);
         let main = FailureReport::of(main, phrases);
         let mut listed: Vec<&Failure> = error.failures.iter().collect();
-        // What concerns a whole file is said once.
+        // A failure of a whole file is reported once.
         listed.dedup_by(|a, b| a.edit.is_none() && a == b);
         let count = listed.len();
         let listed = listed.into_iter().take(MAX_FAILURES);

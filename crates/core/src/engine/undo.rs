@@ -77,7 +77,7 @@ impl Engine<'_> {
             ChangeKind::Redo(_) => ("redo", "Redid"),
             ChangeKind::Undo(_) | ChangeKind::Edit => ("undo", "Undid"),
         };
-        // What is done again is what the undo had reverted, not the undo.
+        // A redo redoes the changes that the undo had reverted, not the undo itself.
         let ids = match (&kind, &entries[..]) {
             (
                 ChangeKind::Redo(_),

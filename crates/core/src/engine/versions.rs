@@ -38,7 +38,7 @@ impl EarlierVersions for Engine<'_> {
         if self.evidence == Evidence::Ignored || moved.len() > MAX_FILE_BYTES {
             return Vec::new();
         }
-        // What was found before an error is still right.
+        // Versions found before the error are still valid.
         let recorded = text_before_removal(self.journal, path, moved).ok().flatten();
         let outside = || self.versions.versions(path, moved).into_iter().map(|version| version.bytes);
         recorded.into_iter().chain(outside()).collect()
@@ -55,7 +55,7 @@ impl Engine<'_> {
         let path = real_path(path, now);
         let mut found = Collector::new(now);
         self.collect_shown_texts(path, &mut found);
-        // What was found before an error is still right.
+        // Versions found before the error are still valid.
         let _ = self.collect_journal_versions(path, now, &mut found);
         found.admit_all();
         for version in self.versions.versions(path, now.bytes()) {

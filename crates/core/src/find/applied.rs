@@ -1,10 +1,10 @@
 //! Edits that are already applied.
 //!
-//! Sent again, an edit should be recognised, whatever form it has, and not be refused or applied twice. An edit that replaces
-//! text is over when its old text is gone, so the search for that text finds out. The new text may stand in a place of its own
-//! ([`diagnose`](super::diagnose)), or an earlier version shows where the old text was: if what is there now is what the edit
+//! An edit that is sent again should be recognised, whatever its form, and not be refused or applied twice. An edit that
+//! replaces text may be done once the search no longer finds its old text. Then the new text may be in the file as whole lines
+//! ([`diagnose`](super::diagnose)), or an earlier version shows where the old text was: if the current text is what the edit
 //! makes of that version, the edit is done, however short its new text is ([`find_replaced`], [`find_replaced_everywhere`],
-//! [`was_removed`]). Line ranges are over when the expected lines are gone and the new ones are at the same number
+//! [`was_removed`]). Line ranges are done when the new lines are at the same number instead of the expected ones
 //! ([`find_replaced_lines`]), and whole files when they have the requested content.
 //!
 //! An edit that only adds lines leaves its old text in place: sent again, it has an exact match, and
@@ -82,7 +82,7 @@ fn is_line_end(at: usize, snapshot: &Snapshot) -> bool {
     at == snapshot.text_len() || matches!(snapshot.text_in(Span::new(at, at + 1))[..], [b'\n' | b'\r'])
 }
 
-/// The lines at these positions, if they are the lines with these keys.
+/// The lines in `range`, if their keys are `keys`.
 pub(super) fn lines_with_keys(keys: &[String], range: Range<usize>, now: &SearchIndex<'_>) -> Option<Lines> {
     let is_there = !keys.is_empty()
         && keys.len() == range.len()
@@ -93,8 +93,8 @@ pub(super) fn lines_with_keys(keys: &[String], range: Range<usize>, now: &Search
     })
 }
 
-/// Where the lines of an earlier version are that these spans are in, if they are now as they would be with `new` in place of
-/// the spans. The spans are in order and in neighbouring lines.
+/// Where the lines with these spans of an earlier version are now, if they read as if `new` had replaced the spans. The spans
+/// are in order and in neighbouring lines.
 pub(super) fn find_replaced(
     spans: &[Span],
     new: &str,
@@ -125,7 +125,7 @@ pub(super) fn find_replaced(
     (range.start..=range.start + room).find_map(|at| lines_with_keys(&keys, at..at + keys.len(), now))
 }
 
-/// Where all occurrences of the old text in an earlier version are, if each of them was replaced as the request says.
+/// Where all occurrences of the old text in an earlier version are now, if each of them was replaced as the request says.
 pub(super) fn find_replaced_everywhere(
     request: &SearchRequest,
     version: &EarlierText,
@@ -165,9 +165,10 @@ pub(super) fn was_removed(quoted: Range<usize>, version: &EarlierText, now: &Sea
     !quoted.clone().any(|one| map.added().any(|other| resembles(one, other)))
 }
 
-/// The lines with the new text, if a line range that was expected to have another text has that already.
+/// The lines of a range that has the new text instead of the expected one.
 ///
-/// If the new text is shorter than the expected one, the lines below it may be what is left of that, so they prove nothing.
+/// If the new text is shorter than the expected one, the lines below may be the rest of the expected text, so this proves
+/// nothing.
 pub(super) fn find_replaced_lines(
     lines: LineRange,
     expected: &str,

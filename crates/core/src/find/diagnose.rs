@@ -231,8 +231,8 @@ impl Diagnoser<'_, '_> {
     }
 }
 
-/// The reading that resembles the file most, if it does so more than the request as sent: a fence around a text is no part of it,
-/// however many of the other lines match.
+/// The reading closest to the file, if it is closer than the request as sent. A fence around a text is no part of it, however
+/// many of the other lines match.
 pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> Option<usize> {
     if request.readings.len() < 2 {
         return None;
@@ -242,7 +242,7 @@ pub(super) fn closest_reading(request: &SearchRequest, file: &FileText<'_>) -> O
         closest_places(&reading.script, &index).first().map_or(0.0, |best| best.similarity)
     };
     let readings: Vec<f64> = request.readings.iter().map(similarity).collect();
-    // Of equally similar ones, the one with the fewest repairs.
+    // Among equally similar readings, take the one with the fewest repairs.
     let (best, most) = readings.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1))?;
     (best > 0 && *most >= MIN_VERY_CLOSE && *most > readings[0]).then_some(best)
 }
@@ -383,13 +383,14 @@ impl NearMatches {
         near.with_places_to_read()
     }
 
-    /// Lines that are spelled almost like the request's only line, closest first. They are shown, and nothing is concluded from them.
+    /// Lines that are spelled almost like the request's only line, closest first. They are only shown; nothing is decided by
+    /// them.
     fn by_spelling(line: &str, snapshot: &Snapshot) -> Self {
         let text = snapshot.text();
         let length = line.chars().count();
         let mut found: Vec<(f64, usize)> = Vec::new();
         for (at, file) in text[..text.len().min(MAX_WORD_BYTES)].split(|&byte| byte == b'\n').enumerate() {
-            // A line of quite another length cannot be close.
+            // A line of very different length cannot be close.
             let file = file.trim_ascii();
             if letters(line) < MIN_SPELLED_LETTERS || file.len() < length / 2 || file.len() > 4 * length {
                 continue;

@@ -90,7 +90,7 @@ pub struct Diagnosis {
     pub(super) is_undecided: bool,
 }
 
-/// What an edit that is already applied did.
+/// What an edit that is already applied has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum AppliedForm {
     /// It replaced its old text.
@@ -315,7 +315,7 @@ impl Diagnosis {
         }
     }
 
-    /// All candidates' places, as part of a sentence.
+    /// The places of all candidates, as part of a sentence.
     fn listed_places(&self) -> String {
         match &self.candidates[..] {
             [] => String::new(),
@@ -513,7 +513,7 @@ fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
     out
 }
 
-/// Some lines, and a few around them.
+/// Some lines with a few lines of context.
 fn lines_around(Lines { start, count }: Lines, snapshot: &Snapshot) -> Lines {
     let first = start.saturating_sub(READ_CONTEXT).max(1);
     let last = (start + count.max(1) - 1 + READ_CONTEXT).min(snapshot.line_count()).max(first);

@@ -490,9 +490,9 @@ fn removed_lines_match(window: &Window, anchors: &[Anchor]) -> bool {
     in_place && together
 }
 
-/// Whether it is certain which lines the removed ones are: one of them is in the file once, or the lines next to them match and
-/// nothing is between. The lines of another block prove nothing about `}` or `return None`, however many of them match. Nor must a
-/// line like a removed one be missing, as either of them may be the one that is left.
+/// Whether it is certain which lines are to be removed: one of them occurs once in the file, or the quoted lines next to them
+/// match with nothing in between. The lines of another block prove nothing about `}` or `return None`, however many match. If a
+/// quoted line equal to a removed one is missing, nothing is certain: either of the two may be the one that is left.
 fn removed_lines_are_certain(window: &Window, anchors: &[Anchor], index: &SearchIndex<'_>) -> bool {
     let is_removed = |n: usize| anchors[n].role == Role::Removed;
     let is_only =
@@ -518,8 +518,8 @@ fn removed_lines_are_certain(window: &Window, anchors: &[Anchor], index: &Search
         })
 }
 
-/// Whether every change replaces a line that is in the file once, or is next to one: then a line that was rewritten around it does not
-/// matter so much.
+/// Whether every change replaces, or is next to, a line that occurs once in the file. Then a rewritten line around it matters
+/// less.
 fn changes_are_at_only_lines(
     window: &Window,
     anchors: &[Anchor],
@@ -576,7 +576,7 @@ fn additions_have_a_place(
         let positions: Vec<usize> = around.clone().filter_map(|n| window.pairs[n]).collect();
         let is_torn = matches!(positions[..], [before, after] if after != before + 1);
         let is_certain = |n: usize| window.is_exact(n);
-        // A line that is missing shows nothing about what comes after it.
+        // A missing line says nothing about what comes after it.
         let is_missing = neighbours == Neighbours::One && positions.len() < around.clone().count();
         around.peek().is_some()
             && !is_torn

@@ -176,7 +176,7 @@ fn carry_over(
             version: version.snapshot.bytes().into(),
         })
     };
-    // If nothing was changed or removed, the current text decides. Quoted with the file's whitespace, it would be exact.
+    // If nothing was changed or removed, the current text decides. With the file's whitespace, the quotation would be exact.
     let is_current = carried.are_unchanged();
     let Some(pairs) = carried.pairs() else {
         return (!(is_current && carried.has_deciding_line_that_occurs_once())).then(stale);
@@ -192,14 +192,14 @@ fn carry_over(
             Recovery::Found(found)
         }
         Recovery::Unmergeable(..) if is_current => return None,
-        // If nothing has changed there, the version does not explain it.
+        // If nothing has changed there, the earlier version does not explain the mismatch.
         Recovery::Unmergeable(..) if !is_unchanged => stale(),
         recovery => recovery,
     })
 }
 
-/// The lines of the request's new text, if they are what replaced the quoted text; none if the quoted lines were to be removed
-/// and are gone.
+/// The lines of the request's new text, if they replaced the quoted text; no lines if the quoted lines were to be removed and
+/// are gone.
 fn find_applied(
     reading: &Reading,
     place: &QuotedPlace,
@@ -307,7 +307,7 @@ impl<'s> CarriedLines<'s> {
         Self { script, lines: lines.collect(), map, earlier: version.index(), now }
     }
 
-    /// Whether every line is there byte for byte, with nothing new between them.
+    /// Whether every line is unchanged, byte for byte, with nothing new between them.
     fn are_unchanged(&self) -> bool {
         let is_unchanged = |line: &CarriedLine<'_>| {
             line.now.is_some_and(|at| self.now.text(at) == self.earlier.text(line.earlier))
@@ -323,8 +323,8 @@ impl<'s> CarriedLines<'s> {
             && self.lines.windows(2).all(are_together)
     }
 
-    /// Whether a line that decides about the place, however short, occurs once in the version and once now. Otherwise the lines
-    /// that are there may be those of a new block with the same end.
+    /// Whether a line that decides about the place, however short, occurs once in the earlier version and once now. Otherwise
+    /// the matching lines may be those of a new block with the same end.
     fn has_deciding_line_that_occurs_once(&self) -> bool {
         self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| self.occurs_once(line))
     }
@@ -422,7 +422,7 @@ impl<'s> CarriedLines<'s> {
                 () if names_item(text) => {
                     replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text))
                 }
-                // In any other language, layout shows which block it is: `Host alpha`.
+                // In any other language, layout identifies the block: `Host alpha`.
                 () if enclosing.contains(line.number) && block_name(text).is_some() => {
                     replaced_by.any(|at| block_name(&self.now.text(at)) == block_name(text))
                 }
@@ -432,8 +432,8 @@ impl<'s> CarriedLines<'s> {
         names_stay && self.blocks_around_are_left()
     }
 
-    /// The lines that decide where the change is: those that are removed, and those next to an insertion. Beside lines that are
-    /// replaced, a neighbour does not show which ones they are.
+    /// The lines that decide where the change is: removed lines, and lines next to an insertion. A neighbour of replaced lines
+    /// does not show which lines those are.
     fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
         let rows = &self.script.rows;
         self.lines.iter().filter(move |line| {
@@ -453,7 +453,7 @@ impl<'s> CarriedLines<'s> {
     /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
     /// twins. Or a new one is next to them, and a diff may as well call theirs the new ones.
     fn may_be_a_twin(&self) -> bool {
-        // A lone brace says little about the place, and `a` no more than `b`. Where all lines that decide are such lines, each
+        // A lone brace says little about the place, nor does a line as short as `a`. If all deciding lines are like that, each
         // of them counts.
         let has_letters = |text: &str| text.contains(char::is_alphanumeric);
         let decided_by = |is_telling: fn(&str) -> bool| {
@@ -491,19 +491,19 @@ impl<'s> CarriedLines<'s> {
         is_less && !telling().any(is_proof)
     }
 
-    /// Whether the quoted lines that are left follow each other, with nothing new between them.
+    /// Whether the remaining quoted lines follow each other, with nothing new between them.
     fn is_together(&self) -> bool {
         let left = || self.lines.iter().filter_map(|line| line.now);
         left().zip(left().skip(1)).all(|(before, at)| at == before + 1)
     }
 
-    /// Whether a quoted line is gone and has come elsewhere, as when blocks change places. A diff pairs what else the blocks have
+    /// Whether a quoted line is gone here and new elsewhere, as when blocks swap places. A diff pairs the rest of the blocks
     /// with whichever of them did not move.
     fn may_have_moved(&self) -> bool {
         self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.has_come_elsewhere(line))
     }
 
-    /// Whether a line is gone, and a line with its text is new.
+    /// Whether a line is gone, and a line with its text is new elsewhere.
     fn has_come_elsewhere(&self, line: &CarriedLine<'_>) -> bool {
         let is_new = |hash: u64| {
             self.now.occurrences(hash).is_some_and(|mut known| known.any(|at| self.map.is_new(at)))
@@ -600,7 +600,7 @@ impl<'s> CarriedLines<'s> {
     }
 
     /// Whether one of the unchanged lines below a line occurs once and belongs to the same block. The heading of the next block
-    /// shows only that the line is the end of one.
+    /// shows only that the line ends some block.
     fn has_fixed_line_below_in_block(&self, line: &CarriedLine<'_>) -> bool {
         let unchanged = self.map.unchanged_around(line.earlier).lines;
         let depth_of = |at: usize| indent(&self.earlier.text(at)).len();

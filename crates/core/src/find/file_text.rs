@@ -17,8 +17,8 @@ pub trait EarlierVersions {
     /// The versions of the file at `path`, whose text is `now`.
     fn of(&self, path: &FilePath, now: &Snapshot) -> Vec<KnownVersion>;
 
-    /// Texts that the file at `path`, which does not exist any more, had before. `moved` is the content of the file that may
-    /// have been moved from there.
+    /// Earlier texts of the file at `path`, which no longer exists. `moved` is the content of the file that may have been moved
+    /// from there.
     fn of_missing(&self, path: &FilePath, moved: Option<&[u8]>) -> Vec<Vec<u8>> {
         let _ = (path, moved);
         Vec::new()
@@ -167,7 +167,7 @@ impl LineMap {
         Some(at - old_end + new_end)
     }
 
-    /// Whether a current line is none of the version's.
+    /// Whether a current line is not in the earlier version.
     pub(super) fn is_new(&self, at: usize) -> bool {
         let next = self.changed.partition_point(|(_, new)| new.end <= at);
         self.changed.get(next).is_some_and(|(_, new)| new.contains(&at))
@@ -189,7 +189,7 @@ impl LineMap {
         self.changed.get(next).filter(|(old, _)| old.contains(&at)).cloned()
     }
 
-    /// The positions of the current lines that the version does not have.
+    /// The positions of the current lines that are not in the earlier version.
     pub(super) fn added(&self) -> impl Iterator<Item = usize> {
         self.changed.iter().flat_map(|(_, added)| added.clone())
     }

@@ -188,7 +188,7 @@ impl<'a> HunkFinder<'a> {
         out
     }
 
-    /// Notes that added lines are indented like nothing else in the file.
+    /// Adds a note if added lines are indented like nothing else in the file.
     fn with_indentation_note(
         &self,
         pending: &PendingHunk<'_>,

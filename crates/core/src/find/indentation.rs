@@ -16,7 +16,7 @@ enum Rule {
     Shift { from: String, to: String, unit: Option<usize> },
     /// Replaces the indentation unit.
     Units { from: String, to: String },
-    /// Replaces the outermost indentation, and the unit of what is deeper.
+    /// Replaces the outermost indentation, and the unit of deeper levels.
     ShiftUnits { from: String, to: String, deeper: Box<Rule> },
 }
 
@@ -93,7 +93,7 @@ impl Indentation {
         if let Some(rule) = fitting.next() {
             return Self { others: fitting.collect(), ..learned(Some(rule)) };
         }
-        // Lines that are all at one depth do not show what deeper ones should be.
+        // Lines at a single depth do not show how deeper lines should be indented.
         if let Some(depth) = flattened_to(pairs)
             && added.iter().any(|indent| *indent != depth)
         {
@@ -241,7 +241,7 @@ impl IndentSample<'_> {
     }
 }
 
-/// The only indentation of the request's lines, if the file has them at several depths.
+/// The indentation of the request's lines, if they all have the same one and the file has them at several depths.
 fn flattened_to(pairs: &[IndentPair]) -> Option<&str> {
     let (first, rest) = pairs.split_first()?;
     let is_flat = rest.iter().all(|pair| pair.request == first.request);
@@ -319,7 +319,7 @@ fn candidate_rules(pairs: &[IndentPair], added: &[&str]) -> Vec<Rule> {
     let outermost =
         pairs.iter().filter(|pair| !pair.request.is_empty()).min_by_key(|pair| pair.request.len());
     let units = outermost.and_then(|pair| unit_rule(&pair.request, &pair.file));
-    // A first line that lost its indentation, above lines that are right, shows no other unit.
+    // If only the first line lost its indentation, that does not show another unit.
     let is_only_first_off = pairs.iter().skip(1).all(|pair| pair.request == pair.file);
     let base = pairs.iter().find(|pair| pair.request == from && !is_only_first_off);
     let shifted_units = base.and_then(|base| {

@@ -43,7 +43,8 @@ pub(super) fn add_landmarks(candidates: &mut [Candidate], snapshot: &Snapshot) {
     }
 }
 
-/// The same where one candidate is the first or the last line of the file, which tells it from the others, and has no line to compare.
+/// Sets landmarks if one candidate is at the start or the end of the file: it has no line to compare there, which tells it
+/// apart.
 fn add_landmarks_beside_edge(candidates: &mut [Candidate], snapshot: &Snapshot) {
     let count = snapshot.line_count();
     for is_above in [true, false] {

@@ -173,7 +173,7 @@ pub(super) const MAX_LINES_TO_HEADING: usize = 1000;
 /// How similar a place must be to be listed, and to be diagnosed.
 pub(super) const MIN_CLOSE: f64 = 0.4;
 pub(super) const MIN_VERY_CLOSE: f64 = 0.6;
-/// How similar a line must be to one that shares no word with it to be shown as a slip of the pen, and how many letters it must have.
+/// How similar a line must be to one that shares no word with it to be shown as a typo, and how many letters it must have.
 pub(super) const MIN_SPELLED_ALIKE: f64 = 0.8;
 pub(super) const MIN_SPELLED_LETTERS: usize = 5;
 /// How many differences of a candidate are shown, and how much of a differing line.
@@ -247,7 +247,7 @@ impl Budget {
         self.cancel.is_cancelled()
     }
 
-    /// To be asked before a search that is not for an exact match. If it returns false, the call is cancelled.
+    /// Call this before any search that is not for an exact match. If it returns false, the call is cancelled.
     pub(super) fn may_take_long(&self) -> bool {
         self.cancel.may_take_long()
     }

@@ -256,8 +256,8 @@ fn replace_lines(
     (from..to, lines)
 }
 
-/// Whether every line of the request that is in the file has trailing whitespace, and the file's has none. Then it is no part of the
-/// added lines either.
+/// Whether every line of the request that is in the file has trailing whitespace that the file's line lacks. Then the trailing
+/// whitespace of added lines is dropped, too.
 fn adds_trailing_whitespace(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
     let mut lines = script.anchors().filter_map(|(row, text)| Some((text, alignment.line(row)?))).peekable();
     let ends_in_whitespace = |line: &str| line.ends_with([' ', '\t']);

@@ -1,14 +1,14 @@
-//! Exact edits whose new lines are indented like nothing else in the file. They are written as sent, and the answer says so: nobody
-//! else would notice before the file is run.
+//! Notes about exact edits whose new lines are indented like nothing else in the file. They are written as sent, and the answer
+//! says so: otherwise nobody would notice until the file is run.
 
 use super::alignment::indent;
 use super::file_text::FileText;
 use super::indentation::gcd;
 use super::limits::MAX_UNIT_LINES;
 
-/// What is odd about the indentation of a new text, as a clause about it; `None` if nothing is.
+/// Describes what is odd about the indentation of a new text, as a clause; `None` if nothing is.
 ///
-/// The old text shows how the file is indented there. Only if a new line does not fit it, the rest of the file is looked at.
+/// The old text shows how the file is indented there. The rest of the file is checked only if a new line does not fit.
 pub(super) fn describe(old: &str, new: &str, file: &FileText<'_>) -> Option<String> {
     let depths = Depths::of(old)?;
     let mut above = None;

@@ -67,7 +67,7 @@ pub(super) enum Recovery {
     Found(RecoveredPlace),
     /// Several places. A looser step could only find more.
     Ambiguous(Vec<Lines>),
-    /// The new text is already there, at these lines; if there are none, the old text was removed as requested.
+    /// The new text is already there, at these lines; no lines if the old text was removed as requested.
     AlreadyApplied(Vec<Lines>),
     /// One place, and the request cannot be merged into it.
     Unmergeable(Lines, Unmergeable),

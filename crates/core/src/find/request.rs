@@ -15,7 +15,7 @@ pub(super) struct SearchRequest {
     /// How messages name it: `edit 2`, `Hunk 1`.
     pub(super) name: String,
     pub(super) place: PlaceHint,
-    /// Whether every occurrence is meant, and not the only one.
+    /// Whether every occurrence is meant, rather than a single one.
     pub(super) is_everywhere: bool,
 }
 
@@ -124,7 +124,7 @@ impl SearchRequest {
         }
     }
 
-    /// Old and new text as they were sent, if the request is no hunk.
+    /// The old and new text as sent, unless the request is a hunk.
     pub(super) fn as_sent_snippet(&self) -> Option<(&str, &str)> {
         self.readings[0].snippet.as_ref().map(|(old, new)| (old.as_str(), new.as_str()))
     }

@@ -68,7 +68,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Whether the text of a file is this, apart from the kind of line endings.
+/// Whether a file has this content, apart from the kind of line endings.
 fn has_content(content: &str, snapshot: &Snapshot) -> bool {
     !snapshot.is_binary() && snapshot.text() == snapshot.needle(&canonical(content)).as_bytes()
 }

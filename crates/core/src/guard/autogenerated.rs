@@ -28,7 +28,7 @@ const MARKS: &[&str] = &[
     "this file was generated",
 ];
 
-/// Every mark contains one of these, and most files contain none.
+/// For a quick check: every mark contains one of these, and most files contain none.
 const PARTS: &[&str] = &["generated", "do not ", "will be lost"];
 
 /// A phrase that marks a generated file only at the start of a comment.

@@ -53,8 +53,8 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
     Verdict::Pass
 }
 
-/// A line of dots alone that the new text has where the old text has other lines: it would delete them. A comment without dots, such
-/// as `# the rest stays the same`, may be a comment; it stands for code if there is less code than before.
+/// A line of dots alone in the new text, in place of other lines of the old text: it would delete them. A comment without dots,
+/// such as `# the rest stays the same`, may be meant as a comment; it stands for code if there is less code than before.
 fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> Option<String> {
     // In a whole file, three dots can be an empty body; only dots in a comment are certain.
     let is_whole = matches!(operation, Operation::Overwrite { .. });
@@ -254,7 +254,7 @@ fn says_only_that_code_is_left_out(comment: &str) -> bool {
 
 /// Whether a comment may stand for code although it has no dots: `the rest stays the same`, `lines 5-8 as before`, `your code here`.
 fn may_stand_for_code(line: &str) -> bool {
-    /// Such words make a comment a placeholder if it has no others than these and those above.
+    /// Words that, with the lists above, make a comment a placeholder if it has no other words.
     const LIKE_BEFORE: &[&str] = &[
         "before",
         "above",
@@ -446,7 +446,7 @@ mod tests {
             "# ..",
         ] {
             assert!(refused("a()\nb()\nc()\nd()\n", &format!("a(1)\n{comment}\nd()\n")), "{comment}");
-            // In place of another comment, or beside as much code, it is a comment.
+            // In place of another comment, or next to as much code as before, it is a real comment.
             if !is_dots(comment) {
                 assert!(!refused("a()\n# b\nd()\n", &format!("a(1)\n{comment}\nd()\n")), "{comment}");
                 assert!(!refused("a()\nb()\n", &format!("a()\n{comment}\nc()\n")), "{comment}");

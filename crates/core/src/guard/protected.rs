@@ -208,7 +208,7 @@ impl Protected {
         self.group_rules.get(group).copied().unwrap_or(self.rule)
     }
 
-    /// Whether there is a group that may not be changed at all.
+    /// Whether the rule of any group is to deny changes.
     fn can_deny(&self) -> bool {
         self.rule == ConsentRule::Deny || self.group_rules.values().any(|rule| *rule == ConsentRule::Deny)
     }

@@ -40,7 +40,7 @@ pub trait Workspace: Send + Sync {
     /// Prepares changes. Dropping the result before it was published undoes the preparation.
     fn stage<'a>(&'a self, changes: &[FileChange]) -> Result<Box<dyn Staged + 'a>, WorkspaceError>;
 
-    /// Like [`Workspace::stage`], for a call that may be cancelled: what it waits for must not hold it up.
+    /// Like [`Workspace::stage`], but stops waiting for locks when the call is cancelled.
     fn stage_unless_cancelled<'a>(
         &'a self,
         changes: &[FileChange],

@@ -90,7 +90,7 @@ fn add_failures(report: &Report, out: &mut String) {
             let edit = failure.edit.map_or(String::new(), |edit| format!("edit {edit}, "));
             line(out, &format!("- {edit}`{}`: {}", failure.path, failure.message));
         }
-        // Where several edits are in place, their lines say enough.
+        // If several edits are already applied, the line about each is enough.
         if has_several && report.status() == Status::AlreadyApplied {
             continue;
         }
@@ -155,7 +155,7 @@ pub fn truncate_diff(diff: &str) -> String {
     out
 }
 
-/// A diff for the answer to a model, truncated, without what only Git needs: the first line of a file that `---` and `+++` name.
+/// A diff for the answer to a model: truncated, and without the `diff --git` line of files that `---` and `+++` name.
 pub fn diff_for_model(diff: &str) -> String {
     let mut out = String::new();
     let mut lines = diff.lines().peekable();

@@ -1,8 +1,8 @@
-//! An edit that quotes an earlier version changes the very line that it was made for, or nothing.
+//! An edit that quotes an earlier version changes the line that it was made for, or nothing.
 //!
-//! Every line has an identity that its text does not show. A file of small blocks is read, and then blocks are removed, moved,
-//! added and renamed and lines changed. A request for a line of the file as it was read may be refused. If it is applied, the line
-//! with this identity must be the one that changes, although other lines may have the same text.
+//! Every line is tracked by an id that is not part of its text. A file of small blocks is read; then blocks are removed, moved,
+//! added and renamed, and lines are changed. An edit of a line as it was read may be refused. If it is applied, the line
+//! with that id must be the one that changes, although other lines may have the same text.
 
 use serde_json::json;
 use slipstitch_core::outcome::Status;
@@ -25,7 +25,7 @@ struct Maker {
     next_name: usize,
 }
 
-/// How the first and the last line of a block may read, and how deep its body is.
+/// Forms of the first and the last line of a block, and the indentation of its body.
 const FORMS: &[(&str, &str, &str)] = &[
     ("def NAME(a):", "", "    "),
     ("Host NAME", "", "    "),
@@ -106,7 +106,7 @@ impl Maker {
         blocks
     }
 
-    /// Changes the blocks as later edits would.
+    /// Applies random later edits to the blocks.
     fn change(&mut self, blocks: &mut Blocks, form: (&str, &str, &str)) {
         let at = self.random.below(blocks.len());
         match self.random.below(8) {
@@ -146,7 +146,7 @@ impl Maker {
     }
 }
 
-/// The lines of a file, blank ones without an identity.
+/// The lines of a file; blank lines have no id.
 fn lines(blocks: &Blocks) -> Vec<Line> {
     let blank = Line { id: 0, text: String::new() };
     blocks.join(&blank)
@@ -157,13 +157,13 @@ fn text(lines: &[Line]) -> String {
 }
 
 enum Outcome {
-    /// Refused, or not a case.
+    /// Refused, or not a valid case.
     Nothing,
-    /// The text is in the file as it is, which makes it the place by definition, or was there several times already.
+    /// The text occurs in the file as sent, which is the place by definition, or it was ambiguous when it was read.
     Exact,
-    /// The right line was changed, or one that is new and has the same text, so that nobody can tell.
+    /// The right line was changed, or a new one with the same text, which nobody can tell apart.
     CarriedOver,
-    /// Another line was changed: what happened.
+    /// The wrong line was changed; describes what happened.
     Wrong(String),
 }
 
@@ -208,7 +208,7 @@ fn check(seed: u64) -> Outcome {
     if after == now_text {
         return Outcome::Nothing;
     }
-    // Blank lines around a text do not say more about its place.
+    // Blank lines around a text say nothing more about its place.
     let lines_of_old = old.trim_matches('\n');
     if now_text.contains(lines_of_old) || text(&seen).matches(lines_of_old).count() > 1 {
         return Outcome::Exact;
@@ -229,8 +229,8 @@ fn check(seed: u64) -> Outcome {
     ))
 }
 
-/// Blocks that changed places and then came to read like each other can't be told from blocks that were changed where they are. There are
-/// few of them.
+/// How many wrong edits are tolerated: blocks that swapped places and then became alike can't be told from blocks that were
+/// changed in place.
 const MAX_UNDECIDABLE_PER_1000: usize = 5;
 
 /// How many cases are made.

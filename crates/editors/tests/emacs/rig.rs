@@ -104,7 +104,7 @@ impl Rig {
         self.open().call("agent-q", "edit_file", json!({"path": name, "old_str": old, "new_str": new}))
     }
 
-    /// Makes an edit with one more server to ask, by the path of its socket or server file.
+    /// Makes an edit with one more server configured, by the path of its socket or server file.
     pub(crate) fn edit_asking(&self, server: &Path, name: &str, old: &str, new: &str) -> Answer {
         let emacs = self.emacs_with(Some(server.display().to_string()));
         let workspace = self.builder("").emacs(emacs).open().unwrap();
@@ -151,8 +151,7 @@ impl Rig {
         Daemon::start(self, command, "--socket-name", folder.join(name))
     }
 
-    /// Starts a server on a TCP port, with a server file in a folder that nobody else knows, in which a file is changed without a
-    /// lock file.
+    /// Starts a server on a TCP port, with its server file in an unusual folder, and changes a file in it without a lock file.
     pub(crate) fn hidden_tcp_emacs(&self, name: &str) -> Process {
         let folder = self.folder.path().join("hidden");
         fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();

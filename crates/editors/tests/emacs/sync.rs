@@ -78,7 +78,7 @@ fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
     assert_eq!(emacs.buffer("a.txt"), "one\n");
 }
 
-/// A mode may revert buffers in its own way, which need not read the file.
+/// A mode may have its own revert function, which need not read the file.
 // Shows: INV-004
 #[test]
 fn a_buffer_that_its_mode_does_not_reload_is_named() {

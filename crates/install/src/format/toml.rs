@@ -1,4 +1,4 @@
-//! TOML: an entry is added as a table at the end of the file, or to the inline table of the servers if they are written as one.
+//! TOML: an entry is added as a table at the end of the file, or as a field if the servers are an inline table.
 //!
 //! toml_edit's parser says where tables and values are, and its encoder writes values. The edits are splices of the
 //! text, because a `DocumentMut` does not keep CRLF line endings.
@@ -20,8 +20,8 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, FormatError> {
     toml_edit::de::from_str(text).map_err(|error| syntax(text, error.message(), error.span()))
 }
 
-/// Adds a table at the end, or a field to an inline table. If the servers are written in another way, the result is not valid
-/// TOML, and the caller's verification refuses it.
+/// Adds a table at the end, or a field to an inline table. If the servers have another form, the result is not valid TOML, and
+/// the caller's verification refuses it.
 pub(super) fn insert(text: &str, place: &Place, entry: &Value) -> Result<Vec<Splice>, FormatError> {
     let (key, name) = table_path(place)?;
     let document = Document::parse(text).map_err(|error| syntax(text, error.message(), error.span()))?;

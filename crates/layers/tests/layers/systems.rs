@@ -9,13 +9,13 @@ const CONDITIONS: &[&str] = &["unix", "windows", "target_os", "target_family", "
 /// Modules of `std::os` that not every system has.
 const OS_MODULES: &[&str] = &["unix", "linux", "macos", "darwin", "windows", "fd"];
 
-/// Crates with a system's own calls.
+/// Crates that expose the calls of one system.
 const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "nix", "winsafe", "winx", "windows", "windows_sys"];
 
-/// Paths that only some systems have.
+/// Paths that exist only on some systems.
 const SYSTEM_PATHS: &[&str] = &["\"/proc/", "/dev/tty"];
 
-/// The lines of a source file that are for one system. Tests may be.
+/// The lines of a source file that are specific to one system, apart from tests.
 pub(crate) fn lines_for_one_system(source: &str) -> Vec<String> {
     let tokens = tokenize(source);
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
@@ -64,7 +64,7 @@ fn is_for_one_system(tokens: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// The sections of a manifest with dependencies for one system.
+/// The sections of a manifest that list dependencies for one system.
 pub(crate) fn dependencies_for_one_system(manifest: &str) -> Vec<String> {
     let table: toml::Table = manifest.parse().unwrap();
     let targets = table.get("target").and_then(toml::Value::as_table);

@@ -1,12 +1,12 @@
 //! Brief calls: executed on the thread that talks to the client.
 //!
-//! Handing a call to another thread and its answer back can take longer than a short edit. So where calls are short, the next
-//! one is tried at once, with a token that gives up before anything that may take long: waiting for another process or an
-//! editor, or searching for a text that is not there. Then it has written nothing, and is executed again on a thread of its
-//! own, where it can be cancelled and waited for.
+//! Handing a call to another thread and its answer back can take longer than a short edit. So if the session's calls are short,
+//! the next one is tried on this thread, with a token that gives up before anything slow: waiting for another process or an
+//! editor, or searching for text that has no exact match. A call that gave up has written nothing, and is executed again on its
+//! own thread, where it can be waited for and cancelled.
 //!
-//! Nothing is read from the client meanwhile, so an attempt must not be long by itself either: the file must be short, and the
-//! session's last call must have been, which none is where a flush of the disk takes its time.
+//! Meanwhile, nothing is read from the client, so the attempt itself must be short: the file must be small, and the session's
+//! last call must have been short, which rules out disks that are slow to flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::approval::approver::CallApprover;
 use crate::server_state::Clients;
 use crate::session::internal_failure;
 
-/// How long a file may be.
+/// The largest file that a brief call may edit.
 const MAX_FILE_BYTES: u64 = 2 << 20;
 
 impl Call {
-    /// Executes the call on this thread; `None` if it may take long, and then it has done nothing.
+    /// Executes the call on this thread; `None` if it may be slow, in which case nothing was done.
     pub(super) fn try_here(
         &self,
         workspace: &Arc<Workspace>,
@@ -50,7 +50,7 @@ impl Call {
         match executed {
             Ok(_) if token.is_cancelled() => None,
             Ok(executed) => Some(Ok(executed)),
-            // If nothing was written, the other thread finds out again.
+            // If nothing was written, the call is repeated on another thread, which reports the panic.
             Err(_) if token.cancel() => None,
             Err(_) => Some(Err(internal_failure("the call panicked"))),
         }

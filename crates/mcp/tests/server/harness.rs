@@ -115,8 +115,8 @@ impl TestProject {
         self.take_locks(|name| name.starts_with("mode-"))
     }
 
-    /// Blocks edits of the files that were edited before, as another process that edits them does, until the returned locks
-    /// are dropped.
+    /// Holds the locks of the files edited so far, as another process that edits them would, until the returned locks are
+    /// dropped.
     pub(crate) fn block_edits(&self) -> Vec<File> {
         self.take_locks(|name| !name.starts_with("mode-"))
     }

@@ -35,7 +35,7 @@ pub(super) fn strip(draft: &Draft) -> Vec<Draft> {
     if draft.lines.iter().all(|line| leading_number(line.text()).is_none()) {
         return Vec::new();
     }
-    // In a hunk without a change, prefixes behind the numbers are what shows one.
+    // If a hunk has no change as it is, prefixes after the numbers show that it has one.
     let outside = MARKS.iter().filter_map(|mark| strip_outside(&draft.lines, *mark));
     let inside = MARKS.iter().filter_map(|mark| strip_inside(&draft.lines, *mark));
     outside.chain(inside).take(2).map(|lines| draft.repaired(HunkRepair::LineNumbers, lines)).collect()
@@ -156,7 +156,7 @@ impl Mark {
         Some((number, rest))
     }
 
-    /// The text after the mark of a line whose number was left out: `   |+a`.
+    /// The text after the separator of a line whose number was left out: `   |+a`.
     fn split_unnumbered(self, line: &str) -> Option<&str> {
         match self {
             Self::Clear(mark) => line.trim_start_matches(' ').strip_prefix(mark.trim_start()),

@@ -88,8 +88,8 @@ pub(super) fn looks_misspelled(line: &str) -> bool {
         && rest.split_whitespace().take(3).any(|word| word.ends_with(':') || is_name(word))
 }
 
-/// Strips the quotes or backticks that models put around a path, and a colon or `***` after it. Nothing is left of a path that
-/// is only `***`: those would be taken for the end of the marker when the patch is printed.
+/// Strips the quotes or backticks that models put around a path, and a colon or `***` after it. A path that is only `***`
+/// becomes empty: printed, it would read as the end of the marker.
 fn unquote(mut path: &str) -> &str {
     loop {
         let is_quoted = ['`', '"', '\''].into_iter().any(|quote| is_quoted(path, quote));

@@ -92,7 +92,7 @@ fn read_program(pid: i32, process: &Path) -> Option<RunningProgram> {
     let words = command.strip_suffix(b"\0").unwrap_or(&command).split(|byte| *byte == 0);
     let open = open_sockets(process);
     let sockets = listening_sockets(process, &open);
-    // The tables of ports have a line for every connection, so they are read only if they are needed.
+    // The port tables have a line for every connection, so they are read only if needed.
     let ports = if sockets.is_empty() { listening_ports(process, &open) } else { Vec::new() };
     Some(RunningProgram {
         pid,
@@ -114,7 +114,7 @@ fn read_home(process: &Path) -> Option<PathBuf> {
 /// Set in the flags of a socket that waits for connections.
 const ACCEPTS_CONNECTIONS: u32 = 0x1_0000;
 
-/// The numbers by which the kernel's tables name the sockets that a process has open.
+/// The inode numbers of the sockets that a process has open, as in the kernel's tables.
 fn open_sockets(process: &Path) -> HashSet<String> {
     let Ok(open) = fs::read_dir(process.join("fd")) else { return HashSet::new() };
     open.flatten()
@@ -149,7 +149,7 @@ fn listening_ports(process: &Path, open: &HashSet<String>) -> Vec<u16> {
 /// The state of a TCP socket that waits for connections.
 const LISTENING: &str = "0A";
 
-/// The port in a line of the kernel's table, if it is that of a listening socket and one of these.
+/// The port in a line of the kernel's table, if the line is for a listening socket and the socket is one of these.
 fn parse_listening_port(line: &str, inodes: &HashSet<String>) -> Option<u16> {
     // Number, local address, remote address, state, five more, inode.
     let fields: Vec<&str> = line.split_whitespace().take(10).collect();

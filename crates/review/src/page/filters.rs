@@ -1,14 +1,14 @@
-//! The form that limits a list, and the selection as a part of an address.
+//! The filter form of a list, and the selection as part of a URL.
 
 use maud::{Markup, html};
 
 use crate::selection::Selection;
 
-/// Times that the form offers. Others can be typed, as for `--since` on the command line.
+/// Times that the form suggests. Others can be typed, as for `--since` on the command line.
 const TIMES: &[&str] = &["1h", "today", "yesterday", "7d", "30d"];
 
 impl Selection {
-    /// The selection as the end of an address.
+    /// The selection as the query of a URL.
     pub(crate) fn query(&self) -> String {
         let fields = self.fields();
         let set = fields.iter().filter(|(_, value)| !value.is_empty());
@@ -17,7 +17,7 @@ impl Selection {
         if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
     }
 
-    /// The form above a list, with what is wrong with it.
+    /// The form above a list, with its error if there is one.
     pub(super) fn form(&self, address: &str) -> Markup {
         let is_set = self.fields().iter().any(|(name, value)| *name != "q" && !value.is_empty());
         let field = |name: &str, label: &str, value: &str, times: bool| {

@@ -54,7 +54,7 @@ pub(crate) fn history_page(
 fn selected_changes(workspace: &Workspace, selection: &Selection) -> Vec<Summary> {
     let Ok(selected) = selection.filter() else { return Vec::new() };
     let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    // The journal does not look for texts and folders, so more changes are searched than listed.
+    // The journal cannot filter by text or folder, so more changes are searched than listed.
     let is_searched = !selection.text.is_empty() || !selection.file.is_empty();
     let filter = Filter {
         since: selected.since,
@@ -147,7 +147,7 @@ fn revert_form(workspace: &Workspace, change: &Summary, query: &str) -> Markup {
     }
 }
 
-/// What an undo or a redo would write, to be opened.
+/// The preview of an undo or a redo, which can be unfolded.
 fn preview_diff(preview: &Report) -> Markup {
     let text = preview.diff.as_deref().filter(|text| text.len() <= MAX_DIFF).unwrap_or_default();
     let views = views_of_files(preview.files.iter().map(|file| file.path.as_str()), text);

@@ -32,18 +32,18 @@ const KEYS: &[(&str, &str)] = &[
     ("?", "this help"),
 ];
 
-/// What a page is about, and what had happened when it was drawn.
+/// The tab, the selection and the state of the journal that a page was rendered for.
 pub(super) struct Frame<'a> {
     tab: Tab,
     selection: &'a Selection,
-    /// How many proposals wait.
+    /// How many proposals are pending.
     pending: usize,
-    /// The script asks for the page again when this is not the last thing that happened.
+    /// The last activity; the script reloads the page when there is a newer one.
     activity: String,
 }
 
 impl<'a> Frame<'a> {
-    /// To be made before anything is read that the page shows.
+    /// Must be created before anything that the page shows is read.
     pub(super) fn new(workspace: &Workspace, tab: Tab, selection: &'a Selection) -> Self {
         let activity = workspace.activity().unwrap_or_default();
         Self { tab, selection, pending: workspace.pending_count().unwrap_or(0), activity }
@@ -55,7 +55,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A whole page: the header, a list at the left, and the content.
+/// A whole page: the header, a list on the left, and the content.
 pub(super) fn page(title: &str, frame: Frame<'_>, list: Markup, content: Markup) -> Markup {
     let Frame { tab, selection, pending, activity } = frame;
     let link = |this: Tab, address: &str, name: String| {

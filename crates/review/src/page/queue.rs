@@ -52,12 +52,12 @@ pub(crate) fn queue_page(
     page(&title, frame, queue.list(chosen_id, selection, deciding.is_locked), content)
 }
 
-/// The list at the left.
+/// The list on the left.
 pub(super) fn queue_list(workspace: &Workspace, chosen: Option<ProposalId>, selection: &Selection) -> Markup {
     Queue::read(workspace, selection).list(chosen, selection, true)
 }
 
-/// What waits, and what was decided last, as far as it is selected.
+/// The selected proposals: pending ones, and those decided last.
 #[derive(Default)]
 struct Queue {
     pending: Vec<StoredProposal>,

@@ -84,7 +84,7 @@ pub(super) struct OpenChange {
     pub(super) entry: Entry,
     /// The path and the diff of each hunk.
     pub(super) views: Vec<(String, HunkView)>,
-    /// The same of what an undo or a redo would write, while the user is asked about it.
+    /// The hunks that an undo or a redo would write, while the user is asked to confirm it.
     pub(super) preview: Option<Vec<(String, HunkView)>>,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Model<'a> {
     pub(super) change: Option<OpenChange>,
     /// Counted only when they are shown, because that reads the records of all calls.
     pub(super) statistics: Option<Statistics>,
-    /// What was typed to search for.
+    /// The search as the user typed it.
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,
     pub(super) is_help_shown: bool,
@@ -320,7 +320,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Forgets the question about an undo or a redo.
+    /// Drops the question about an undo or a redo.
     pub(super) fn forget_undo(&mut self) {
         self.undo_asked = None;
         if let Some(open) = &mut self.change {

@@ -101,7 +101,7 @@ fn flush(files: Vec<(FilePath, Arc<File>)>) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// With this many files that can be flushed. Without a thread and with one, depending on how long the last flush took.
+    /// Flushes this many files, with or without a thread, depending on how long the last flush took.
     fn flushing_of(files: usize, last_flush: u64) -> Flushing {
         let path = FilePath::from_record("a").unwrap();
         let mut flushing = Flushing::new(Fsync::On);

@@ -172,7 +172,7 @@ impl LockFolder {
             && cancel.may_take_long()
     }
 
-    /// Acquires all of the locks, in sorted order, so that no two callers wait for each other. A cancelled call does not wait.
+    /// Acquires all the locks in sorted order, so that no two callers wait for each other. A cancelled call does not wait.
     pub(super) fn acquire(
         &self,
         keys: &BTreeMap<LockKey, &FilePath>,
@@ -246,10 +246,10 @@ impl LockFolder {
     }
 }
 
-/// A lock file that is locked.
+/// A locked lock file.
 struct LockFile {
     file: File,
-    /// Whether nobody has written into it, so that it has no mark.
+    /// Whether nothing has been written into the file, so that it has no mark.
     is_new: bool,
 }
 

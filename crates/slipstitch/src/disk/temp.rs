@@ -47,8 +47,8 @@ impl<'a> TempFactory<'a> {
         Self { cleanup, always_named, unnamed: 0 }
     }
 
-    /// Creates an empty file in the folder of `target`; `readers` may read it. As long as others could open it by its name,
-    /// permission bits let only its owner.
+    /// Creates an empty file in the folder of `target` that `readers` may read. While others could open it by its name, the
+    /// permission bits allow only its owner.
     pub(super) fn create(
         &mut self,
         target: &Location,

@@ -37,14 +37,14 @@ pub(super) struct Aids {
     since: i64,
 }
 
-/// What is queued for a path.
+/// Which text is queued for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueuedText {
-    /// Nothing.
+    /// Nothing is queued.
     None,
     /// The text that was asked about.
     Same,
-    /// Another text, or that it is not known.
+    /// Another text, or the note that the text is unknown.
     Other,
 }
 
@@ -170,7 +170,7 @@ impl SqliteJournal {
         }
     }
 
-    /// What the queue has of the text that the last change left at a path.
+    /// What the queue says about the text that the last change left at a path.
     pub(super) fn queued_last_text(&self, path: &FilePath, hash: ContentHash) -> QueuedText {
         let aids = self.aids.lock().unwrap_or_else(PoisonError::into_inner);
         match aids.last_texts.get(path) {

@@ -26,7 +26,7 @@ pub(super) struct Table {
     sql: TableSql,
 }
 
-/// Whether the number of a deleted row may be given to another one, for tables whose key is a number.
+/// Whether the id of a deleted row may be reused, for tables with a numeric key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ids {
     Reused,
@@ -223,8 +223,8 @@ impl Table {
         connection.prepare_cached(self.insert_statement(&names))?.execute(&values[..]).map(drop)
     }
 
-    /// The key that SQLite would give the next row. Knowing it before, a row can be inserted together with its checksum;
-    /// otherwise it would be written twice.
+    /// The key that SQLite would give the next row. If the key is known in advance, a row can be inserted together with its
+    /// checksum; otherwise it would be written twice.
     pub(super) fn next_id(&self, connection: &Connection) -> rusqlite::Result<i64> {
         let name = self.name;
         let last = format!("coalesce((SELECT max(id) FROM {name}), 0)");

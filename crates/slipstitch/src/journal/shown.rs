@@ -40,8 +40,8 @@ impl SqliteJournal {
     }
 }
 
-/// Stores a text as the last one that was shown, unless it is already, and deletes what that makes too many. Returns whether
-/// it was stored.
+/// Stores a text as the last one shown, unless it already is, and deletes the oldest ones over the limit. Returns whether it
+/// was stored.
 pub(super) fn store(
     transaction: &Connection,
     to: &ShownTo<'_>,

@@ -229,7 +229,7 @@ impl ConfiguredPlaces {
 
     fn add_setting(&mut self, setting: &Setting, work_trees: &WorkTrees) {
         let Setting { section, subsection, key, value } = setting;
-        // It replaces the start of URLs, so it is one itself.
+        // The subsection of `insteadOf` replaces the start of URLs, so it is a URL itself.
         let value = match (section.as_str(), key.as_str()) {
             ("url", "insteadof" | "pushinsteadof") => subsection,
             _ => value,

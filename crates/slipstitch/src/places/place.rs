@@ -61,8 +61,8 @@ impl Place {
         Self { path, kind, found, real: OnceCell::new() }
     }
 
-    /// Whether a path is this place or inside it, in any spelling; `id` says which file is there. A symlink leads to the same
-    /// resolved path.
+    /// Whether a path is this place or inside it, in any spelling; `id` identifies the file there. A symlink needs no case of
+    /// its own: it resolves to the same path.
     pub(super) fn contains(&self, path: &Path, id: Option<FileId>) -> bool {
         let may_be_here = match (self.found, id) {
             (_, None) | (Found::Unknown, _) => true,
@@ -79,8 +79,8 @@ impl Place {
     }
 }
 
-/// Whether a path is `place` or inside it. Where nothing exists yet, only the names say so, and the file system may ignore
-/// their case.
+/// Whether a path is `place` or inside it. Where nothing exists yet, only names can be compared, and the file system may
+/// ignore case.
 fn leads_into(path: &Path, place: &Path) -> bool {
     let mut names = path.components();
     let is_same = |wanted: Component<'_>| match names.next() {

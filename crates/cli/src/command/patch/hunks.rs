@@ -14,7 +14,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// `hunk` or `block`; `None` for what concerns the whole file.
+    /// `hunk` or `block`; `None` for an operation on the whole file.
     fn kind(&self) -> Option<&'static str> {
         match self.operation {
             Operation::Hunk(_) => Some("hunk"),
@@ -37,13 +37,13 @@ pub(super) fn parts(plan: &EditPlan) -> Vec<Part> {
         .collect()
 }
 
-/// What all parts are called.
+/// The kind of all parts, if they are of one kind.
 fn common_kind(parts: &[Part]) -> Option<&'static str> {
     let first = parts.first()?.kind();
     first.filter(|_| parts.iter().all(|part| part.kind() == first))
 }
 
-/// Some of the parts: `2 of 3 hunks`. If they are of several kinds, they are not counted together.
+/// Counts some of the parts: `2 of 3 hunks`. If there are several kinds, the total is left out: `2 parts`.
 pub(super) fn some_of(number: usize, parts: &[Part]) -> String {
     let count = |number: usize, kind: &str| format!("{number} {kind}{}", if number == 1 { "" } else { "s" });
     match common_kind(parts) {
@@ -52,7 +52,7 @@ pub(super) fn some_of(number: usize, parts: &[Part]) -> String {
     }
 }
 
-/// Names the hunk in the message of its failure, if it is one.
+/// Puts the number of the hunk or block in front of the failure's message, if it is about one.
 pub(super) fn name_failure(failure: &mut FailureReport, parts: &[Part]) {
     if let Some((part, kind)) = failed_hunk(failure, parts) {
         failure.message = format!("{kind} {}: {}", part.number, failure.message);

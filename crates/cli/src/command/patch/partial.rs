@@ -17,7 +17,7 @@ use slipstitch::os_path::text_to_path;
 
 use super::hunks::{self, Part, parts};
 
-/// The lines around the file's text, the text that the patch expects, and its new text.
+/// Conflict markers around the file's text, the text that the patch expects, and its new text.
 const MARKERS: [&str; 4] =
     ["<<<<<<< file\n", "||||||| expected by the patch\n", "=======\n", ">>>>>>> patch\n"];
 
@@ -35,7 +35,7 @@ pub(super) struct PartialPlan {
     pub(super) plan: EditPlan,
     /// One for each hunk that could not be applied.
     notes: Vec<Note>,
-    /// How many hunks are left, of how many parts.
+    /// How many of the parts are left.
     left: usize,
     parts: Vec<Part>,
 }
@@ -147,7 +147,8 @@ pub(super) fn without_failures(
     Some(PartialPlan { plan: EditPlan { files, ..plan.clone() }, notes, left, parts })
 }
 
-/// Everything that cannot be applied. A report has only the first failures, so the rest of the plan is tried without them.
+/// Everything that cannot be applied. A report lists only the first failures, so the rest of the plan is tried again without
+/// them.
 fn all_failures(
     plan: &EditPlan,
     report: &Report,
@@ -248,7 +249,7 @@ fn conflict(part: &Part, failure: &FailureReport, workspace: &Workspace) -> Opti
     let lines = place.start..place.start + place.count;
     let now: Vec<String> = lines.map(|line| file.line(line).into_owned()).collect();
     let now: Vec<&str> = now.iter().map(String::as_str).collect();
-    // A conflict of an earlier run has to be resolved first.
+    // A conflict left by an earlier run has to be resolved first.
     let is_marker = |line: &&str| [MARKERS[0], MARKERS[3]].iter().any(|marker| marker.trim_end() == *line);
     if now.iter().any(is_marker) {
         return None;

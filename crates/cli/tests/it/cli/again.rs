@@ -1,4 +1,4 @@
-//! Requests that are sent a second time: already applied, whatever form they have.
+//! Requests that are sent twice are already applied the second time, whatever their form.
 
 use super::rig::Rig;
 
@@ -32,7 +32,7 @@ fn a_replacement_of_every_occurrence_is_recognised() {
     let run = rig.run(["edit", "*.txt", "--old", "core::", "--new", "std::", "--all"]);
     run.assert_done();
     assert!(run.err.contains("already applied"), "{run:?}");
-    // One of the places has changed since, so nobody knows.
+    // One of the places has changed since, so this is uncertain.
     rig.put("a.txt", "use alloc::a;\nuse std::b;\n");
     rig.run(["edit", "a.txt", "--old", "core::", "--new", "std::", "--all"]).assert_failed(1, &[]);
 }
@@ -57,7 +57,7 @@ fn a_removal_is_recognised_unless_the_text_was_moved() {
 fn lines_are_recognised_by_what_was_expected() {
     let rig = Rig::with("one\ntwo\nthree\n");
     assert_applied_once(&rig, &["lines", "a.txt", "2", "--new", "zwei\nund mehr", "--expect", "two"]);
-    // What is below a shorter text may be left of the expected one.
+    // Below a shorter text, the rest of the expected text may still be there.
     rig.put("a.txt", "long line\nother\n");
     rig.run(["lines", "a.txt", "1-2", "--new", "long line", "--expect", "old\nother"])
         .assert_failed(1, &["not what was expected"]);
@@ -99,7 +99,7 @@ hint: Nothing to do.
     );
     let rest = rig.run_fed(["patch", "--reject"], FILES);
     assert_eq!((rest.code, rig.get("new.txt").as_str()), (0, "hello\n"), "{rest:?}");
-    // Nobody knows a file of that name, so its name may be wrong.
+    // Neither the journal nor Git knows this file, so the name may be wrong.
     let unknown = "*** Begin Patch\n*** Delete File: never.txt\n*** End Patch\n";
     rig.run_fed(["patch"], unknown).assert_failed(2, &["`never.txt`: no such file"]);
 }

@@ -222,7 +222,7 @@ fn a_search_selects_as_the_command_line_does() {
     terminal.type_keys("/agent:codex file:gone.txt since:1h\r");
     let screen = terminal.keep("[deleted]", "100x40-search");
     assert!(!screen.contains("Retry failed"), "{screen}");
-    // Nothing is offered that would be refused.
+    // Keys that would be refused are not offered.
     terminal.type_keys("e");
     terminal.wait_for("no lines to edit");
     terminal.type_keys("/");

@@ -1,5 +1,5 @@
-//! Calls that wait for another process, which has locked the journal, stop when they are no longer wanted. So do answers that
-//! wait for a client that does not read.
+//! Calls that wait for another process's lock on the journal stop when they are cancelled. The server does not wait forever for
+//! a client that does not read its answers.
 
 use std::time::{Duration, Instant};
 

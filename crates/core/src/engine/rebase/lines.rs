@@ -9,13 +9,13 @@ use crate::plan::{InsertAfter, Operation};
 use crate::snapshot::Snapshot;
 use slipstitch_text::{Span, Splice, Splices};
 
-/// What was changed on both sides.
+/// The changes on both sides.
 pub(super) struct Sides<'s> {
     /// The edit, made for `old`.
     pub(super) mine: &'s Splices,
-    /// What happened to `old` since.
+    /// The changes to `old` since.
     pub(super) theirs: &'s Splices,
-    /// The same, change by change, if that is known.
+    /// `theirs`, one entry per change; empty if only the outcome is known.
     pub(super) steps: &'s [Splices],
     pub(super) old: &'s Snapshot,
     pub(super) now: &'s Snapshot,
@@ -33,7 +33,7 @@ pub(super) fn carry_over_lines(operations: &[Operation], sides: &Sides<'_>) -> O
     let Sides { mine, theirs, steps, old, now } = *sides;
     let at_once =
         || named.iter().map(|lines| lines.shift(mine, theirs, [old, now])).collect::<Option<Vec<_>>>();
-    // Changes of neighbouring lines are one change together, in which an equal line is more likely.
+    // Changes of neighbouring lines merge into one, which is more likely to contain an equal line.
     let shifts = at_once().or_else(|| shift_by_steps(&named, steps, old))?;
     let mut list = Vec::new();
     for splice in mine.iter().filter(|splice| !contains(theirs, splice)) {
@@ -49,7 +49,7 @@ pub(super) fn carry_over_lines(operations: &[Operation], sides: &Sides<'_>) -> O
     Splices::new(theirs.new_len(), list).ok()
 }
 
-/// How far each of the lines has moved, followed through one change after the other.
+/// How far each of the lines has moved, tracked through the changes one by one.
 fn shift_by_steps(named: &[NamedLines], steps: &[Splices], old: &Snapshot) -> Option<Vec<isize>> {
     if steps.is_empty() {
         return None;
@@ -68,7 +68,7 @@ fn shift_by_steps(named: &[NamedLines], steps: &[Splices], old: &Snapshot) -> Op
     Some(followed.into_iter().map(|(_, shift)| shift).collect())
 }
 
-/// Where an edit by line numbers is made, in bytes of the version that it was made for.
+/// The lines that an operation names, as bytes of the version that it was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NamedLines {
     Range(Span),
@@ -111,7 +111,7 @@ impl NamedLines {
         }
     }
 
-    /// How many bytes the lines have moved; `None` if they changed. What both sides did is no change.
+    /// How many bytes the lines have moved; `None` if they changed. A change made on both sides does not count.
     fn shift(&self, mine: &Splices, theirs: &Splices, [old, now]: [&Snapshot; 2]) -> Option<isize> {
         let span = match *self {
             Self::StartOfFile(_) => return Some(0),

@@ -86,10 +86,10 @@ impl HunkFinder<'_> {
         }
     }
 
-    /// The place where the lines of a hunk are, as its line number and its heading say.
+    /// Finds the lines of a hunk by its line number and its heading.
     ///
-    /// Models write wrong line numbers and right headings, and diffs of earlier versions do too. If the lines are in the block
-    /// that the heading names and elsewhere as well, the heading settles a tie; if the number says otherwise, nothing does.
+    /// Models get line numbers wrong and headings right, and so do diffs of earlier versions. If the lines are in the block that
+    /// the heading names and elsewhere as well, the heading breaks the tie; if the number says otherwise, the hunk is ambiguous.
     fn locate_exact(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let found = self.locate_by_lines(search);
         let is_doubtful = matches!(found, Ok(Some(_)) | Err(Reason::Ambiguous { .. }));
@@ -113,7 +113,7 @@ impl HunkFinder<'_> {
         }
     }
 
-    /// Exactly at the stated line, or else at the nearest exact match, or without a line number at the only one.
+    /// The exact match at the stated line, or else the nearest one; without a line number, the only exact match.
     fn locate_by_lines(&self, search: HunkSearch<'_>) -> Result<Option<HunkMatch>, Reason> {
         let variants = &search.pending.variants;
         let at = |variant, start, caveat| HunkMatch { variant, start, rung: Rung::Exact, caveat };

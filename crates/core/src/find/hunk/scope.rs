@@ -62,7 +62,7 @@ impl<'a> ScopeIndex<'a> {
         Ok(blocks)
     }
 
-    /// The blocks that a heading names, if lines of the file are exactly that heading.
+    /// The blocks whose heading is exactly this one.
     pub(super) fn section_blocks(&self, section: &str, table: &LineTable<'_>, budget: &Budget) -> Vec<Block> {
         let heads = self.places.get(section.trim()).map_or(&[][..], Vec::as_slice);
         heads.iter().take(MAX_BLOCKS).map(|&at| self.block(at, table, budget)).collect()

@@ -20,7 +20,7 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     // Only an old text with line breaks inside a literal shows that those of the new text are no part of it.
     let is_shown = escaped.literals && decoded != (Escaped { literals: false, ..escaped }).decode(old);
     let there = Escaped { literals: is_shown, ..there };
-    // A literal of several lines, or one with line breaks in it: the text does not say which, unless the old text has it too.
+    // A literal that spans lines, or one that contains `\n`: the text does not say which, unless the old text has it too.
     let mut is_doubtful = false;
     let new = there.decode_noting(new, |rest| {
         let line = rest.split("\\n").next().unwrap_or_default();
@@ -54,7 +54,7 @@ impl Escaped {
         self.decode_noting(text, |_| {})
     }
 
-    /// The same; `note` gets what follows each escaped line break that is kept because it is between quotes.
+    /// Like [`Self::decode`]; `note` gets what follows each escaped line break that is kept because it is between quotes.
     fn decode_noting(self, text: &str, mut note: impl FnMut(&str)) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

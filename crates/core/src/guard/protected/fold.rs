@@ -12,7 +12,7 @@ pub(super) fn path(text: &str) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-/// Whether some file system treats two names as the same.
+/// Whether some file system would treat the two names as the same.
 pub fn is_same_name(one: &str, other: &str) -> bool {
     let has_only_letters_to_fold = |name: &str| {
         name.is_ascii() && !name.contains(':') && !name.ends_with(|c: char| c == '.' || c.is_whitespace())

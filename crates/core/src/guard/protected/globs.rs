@@ -106,14 +106,14 @@ impl PathGlobs {
         self.matches_split(path, &path.split('/').collect::<Vec<_>>())
     }
 
-    /// The same for a path that is already split into names.
+    /// Like [`Self::matches`], for a path that is already split into names.
     pub(super) fn matches_split(&self, path: &str, names: &[&str]) -> bool {
         self.matches_names(names, 0)
             || !self.others.is_empty() && parents(path).any(|path| self.others.is_match(path))
     }
 
-    /// Whether a folded path with these names matches, or one of its parents beneath the first `skipped` names. Globs that
-    /// had to be compiled are left out.
+    /// Whether a folded path with these names matches, or one of its parents below the first `skipped` names. Globs that had to
+    /// be compiled are not checked.
     pub(super) fn matches_names(&self, names: &[&str], skipped: usize) -> bool {
         names.iter().skip(skipped).any(|name| self.has_name(name))
             || self.endings.iter().any(|ending| ending.ends_a_parent(names, skipped))

@@ -99,7 +99,7 @@ impl Proposal {
         hunks
     }
 
-    /// Whether a reviewer can write other lines than this hunk's. A file that is deleted, moved or made executable has none.
+    /// Whether a reviewer can edit this hunk. A file that is deleted, moved or made executable has no lines to edit.
     pub fn can_edit_hunk(&self, hunk: &ProposalHunk) -> bool {
         let is_text = |line: &str| line.starts_with(['+', '-']);
         let has_lines =

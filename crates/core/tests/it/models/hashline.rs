@@ -82,7 +82,7 @@ fn anchor(lines: &[Line], at: usize) -> String {
     LineAnchor::of(at + 1, &lines[at].text).to_string()
 }
 
-/// New lines for some that are replaced: one line instead of all, or all of them with one changed.
+/// A replacement for some lines: one line instead of all, or all of them with one changed.
 fn new_lines(model: &mut Model, meant: &[Line]) -> Vec<Line> {
     let new = model.unique_line();
     if model.random.bool() {
@@ -295,7 +295,7 @@ fn fields_that_the_later_form_does_not_have_are_refused() {
 /// The anchor of a line, as it was read.
 type Anchors<'a> = &'a dyn Fn(usize) -> String;
 
-/// Reads a file, makes the first edit, then the second with the anchors of the same read; its answer, and the file's text.
+/// Reads a file and makes two edits with the anchors of that read. Returns the second answer and the file's text.
 fn edit_twice(before: &str, edits: &[&dyn Fn(Anchors<'_>) -> Value]) -> (Status, String, String) {
     let sandbox = Sandbox::default();
     sandbox.put(NAME, before);
@@ -370,9 +370,9 @@ fn an_edit_whose_lines_changed_is_refused() {
     refused(&set(3, "C"), &replace(1, 3, "A\nb\nc"));
     refused(&set(2, "B"), &replace(1, 3, "A\nb\nc"));
     refused(&insert(2, "x"), &replace(1, 3, "A\nb\nc"));
-    // Which of two equal lines is the one that was read, a line diff cannot tell.
+    // A line diff cannot tell which of two equal lines was read.
     refused(&insert(2, "c"), &set(3, "C"));
-    // The same edit again is not made twice.
+    // Sent again, the edit is not applied twice.
     let (status, answer, text) = edit_twice(before, &[&insert(1, "x"), &insert(1, "x")]);
     assert_eq!((status, &text[..]), (Status::NoChange, "a\nx\nb\nc\nd\n"), "{answer}");
 }

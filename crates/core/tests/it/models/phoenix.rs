@@ -160,7 +160,7 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
                 true => text.clone(),
                 false => text.strip_suffix('\n').unwrap_or(&text).to_owned(),
             };
-            // Lines that nothing replaces take their line break with them.
+            // Lines that are removed take their line break with them.
             let end = to + usize::from(text.is_empty() && original[to..].starts_with('\n'));
             line_by_line.insert(from, (new, end));
         }

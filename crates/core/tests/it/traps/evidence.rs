@@ -450,13 +450,13 @@ fn lines_that_are_all_there_are_not_called_changed() {
     assert_eq!(answer.report.status(), Status::Applied, "{}", answer.text);
     let rest = now.strip_suffix("    added 1\n    added 2\n").unwrap();
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), format!("{rest}    added 3\n    added 4\n"));
-    // If they are there twice, which of them is meant is unknown.
+    // If they occur twice, it is unknown which of them is meant.
     let rig = changed_since(seen, &format!("{now}end\n    added 1\n    added 2\n"));
     let answer = rig.edit("added 1\nadded 2\n", "added 3\nadded 4\n");
     assert!(!answer.report.status().is_success(), "{}", answer.text);
 }
 
-/// The quoted end of a block, with the line below it, is now that of a new block.
+/// The quoted end of a block, with the line below it, now belongs to a new block.
 #[test]
 fn lines_that_may_be_those_of_a_new_block_are_not_replaced() {
     let end = "    check(items)\n    store(items)\n  end\n";

@@ -1,4 +1,4 @@
-//! Short lines, small blocks and names that no language has: what people try first.
+//! Toy files, as people write them for a first try: short lines, small blocks, headings of no known language.
 
 use rstest::rstest;
 use serde_json::json;
@@ -7,7 +7,7 @@ use slipstitch_core::outcome::Status;
 use super::{applied, refused};
 use crate::rig::{Rig, path};
 
-/// Edits a file that was read as `seen` and is now `now`, and returns the text after that.
+/// Edits a file that was read as `seen` and is now `now`, and returns the resulting text.
 #[track_caller]
 fn edited_since(seen: &str, now: &str, old: &str, new: &str) -> String {
     let rig = Rig::new(seen);
@@ -41,7 +41,7 @@ fn a_removed_block_between_two_twins_is_never_taken_for_one() {
     assert_eq!(edited_since(&blocks(&["b", "c", "d"]), &now, &quoted, &between), now);
 }
 
-/// A block was removed and a new one has the same body, or the block was renamed: nobody can tell, whatever the language.
+/// Either a block was removed and a new one has the same body, or the block was renamed: nobody can tell, whatever the language.
 #[rstest]
 #[case::settings("Host NAME")]
 #[case::ocaml("let NAME x =")]
@@ -71,7 +71,7 @@ fn an_old_text_without_any_indentation_does_not_show_what_is_deeper() {
     let old = "def clear(self):\nself.items = []\nself.count = 0\n";
     let new = "def clear(self):\n    \"\"\"Clears.\"\"\"\n    self.items = []\n    self.count = 0\n";
     refused(LOADER, old, new, "no_match");
-    // In both texts, it says where every line belongs.
+    // If it is in both texts, it shows where every line belongs.
     applied(LOADER, old, &old.replace("= 0", "= 1"), LOADER.replace("= 0", "= 1"));
 }
 
@@ -89,7 +89,7 @@ fn blanks_at_the_end_of_every_line_are_not_added() {
     let file = "def f():\n    a = 1\n    b = 2\n    return a\n";
     let after = file.replace("    b = 2\n", "    x()\n    b = 2\n");
     applied(file, "    a = 1  \n    b = 2  \n", "    a = 1  \n    x()  \n    b = 2  \n", after);
-    // A line of the file that ends in blanks too shows that they are text.
+    // If a line of the file ends in blanks too, they are part of the text.
     let file = "one  \ntwo\nthree\n";
     applied(file, "one  \ntwo  \n", "one  \nnew  \ntwo  \n", "one  \nnew  \ntwo\nthree\n");
 }
@@ -168,7 +168,7 @@ fn escapes_inside_the_lines_of_a_hunk_are_decoded() {
     assert_eq!(text, file.replace("\t\tb()\n", "\t\tb()\n\t\tc()\n"), "{answer}");
 }
 
-/// Exact text is written as sent. If the new lines are at a depth of their own, the answer says so.
+/// Exact text is written as sent. If the new lines have an indentation that is nowhere else in the file, the answer says so.
 #[rstest]
 #[case::tabs_among_spaces("    def clear(self):\n", "    def clear(self):\n\t\tlog()\n", Some("tabs"))]
 #[case::half_the_unit(
