@@ -20,7 +20,7 @@ pub(crate) use whole_file::{file_page, file_part};
 use crate::selection::Selection;
 use layout::Frame;
 
-/// What stands in the way of a decision, an undo or a redo on a page.
+/// What prevents a decision, an undo or a redo on a page.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Deciding<'a> {
     /// Why a decision, an undo or a redo could not be carried out.

@@ -576,7 +576,7 @@ fn additions_have_a_place(
         let positions: Vec<usize> = around.clone().filter_map(|n| window.pairs[n]).collect();
         let is_torn = matches!(positions[..], [before, after] if after != before + 1);
         let is_certain = |n: usize| window.is_exact(n);
-        // A missing line says nothing about what comes after it.
+        // A missing line does not show what follows it.
         let is_missing = neighbours == Neighbours::One && positions.len() < around.clone().count();
         around.peek().is_some()
             && !is_torn

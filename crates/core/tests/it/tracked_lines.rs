@@ -79,7 +79,7 @@ impl Maker {
         lines
     }
 
-    /// A block with the body of another one, and one line of its own.
+    /// A block that has the body of another one and one unique line.
     fn twin(&mut self, form: (&str, &str, &str), of: &[Line]) -> Vec<Line> {
         let heading = form.0.replace("NAME", &self.name());
         let mut lines: Vec<Line> = of.iter().map(|line| self.line(line.text.clone())).collect();
