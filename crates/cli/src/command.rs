@@ -134,7 +134,8 @@ fn reflow_help(command: clap::Command) -> clap::Command {
     command.mut_subcommands(reflow_help)
 }
 
-fn join_paragraphs(text: &str) -> String {
+/// Joins the lines of each paragraph that is not indented.
+pub(crate) fn join_paragraphs(text: &str) -> String {
     let mut joined = String::new();
     let mut is_prose = false;
     for line in text.lines() {

@@ -63,18 +63,24 @@ pub(crate) fn proposal_ids() -> Vec<CompletionCandidate> {
         .collect()
 }
 
-/// The sessions of the last changes.
+/// The sessions of the last changes and of pending proposals.
 pub(crate) fn sessions() -> Vec<CompletionCandidate> {
     names().sessions.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The agents of the last changes.
+/// The agents of the last changes and of pending proposals.
 pub(crate) fn agents() -> Vec<CompletionCandidate> {
     names().agents.into_iter().map(CompletionCandidate::new).collect()
 }
 
 fn names() -> CallerNames {
-    workspace().as_ref().map(CallerNames::of).unwrap_or_default()
+    let Some(workspace) = workspace() else { return CallerNames::default() };
+    let mut names = CallerNames::of(&workspace);
+    for found in workspace.proposals().unwrap_or_default() {
+        names.agents.extend(found.proposal.origin.agent);
+        names.sessions.insert(found.proposal.origin.session);
+    }
+    names
 }
 
 /// The tools of the dialect named on the command line, or of the default dialect.

@@ -1,6 +1,6 @@
 //! Coloured unified diffs, with the words that changed and the syntax of the file.
 
-use anstyle::{Ansi256Color, AnsiColor, Color, Style};
+use anstyle::{AnsiColor, Style};
 use slipstitch_review::{Class, Part, mark_hunk};
 
 use crate::streams::StyledText;
@@ -90,13 +90,11 @@ fn line_style(sign: Option<&u8>) -> Style {
     }
 }
 
-/// Removed and added lines keep their colour, and what changed in them is on a background, as in delta. Context lines have the
-/// colours of their syntax.
+/// Removed and added lines keep their colour, and what changed in them is reversed, so that it is as readable as the line on
+/// dark and light terminals alike: a background of our own is not. Context lines have the colours of their syntax.
 fn part_style(sign: Option<&u8>, part: &Part) -> Style {
-    let background = |color: u8| Some(Color::Ansi256(Ansi256Color(color)));
     match sign {
-        Some(b'-') if part.is_changed => line_style(sign).bold().bg_color(background(52)),
-        Some(b'+') if part.is_changed => line_style(sign).bold().bg_color(background(22)),
+        Some(b'-' | b'+') if part.is_changed => line_style(sign).bold().invert(),
         Some(b'-' | b'+') => syntax_style(part.class).unwrap_or_else(|| line_style(sign)),
         _ => syntax_style(part.class).unwrap_or_default(),
     }
@@ -153,8 +151,8 @@ mod tests {
         let diff = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n // note\n-let a = old_name + 1;\n+let a = new_name + 1;\n";
         let shown = colored(diff);
         assert!(shown.contains(" \x1b[90m// note\x1b[0m\n"), "{shown:?}");
-        assert!(shown.contains("\x1b[1m\x1b[31m\x1b[48;5;52mold_name\x1b[0m"), "{shown:?}");
-        assert!(shown.contains("\x1b[1m\x1b[32m\x1b[48;5;22mnew_name\x1b[0m"), "{shown:?}");
+        assert!(shown.contains("\x1b[1m\x1b[7m\x1b[31mold_name\x1b[0m"), "{shown:?}");
+        assert!(shown.contains("\x1b[1m\x1b[7m\x1b[32mnew_name\x1b[0m"), "{shown:?}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     slipstitch_platform::process::raise_open_file_limit();
     let code = match parse() {
         Ok(cli) => output::print_result(cli.command.run(&cli.global), &cli.global),
-        Err(error) => usage::print_parse_error(error, &command::parser(), std::env::args_os()),
+        Err(error) => usage::print_parse_error(error, command::parser, std::env::args_os()),
     };
     // A busy Emacs reloads its buffers only if this process still runs when it is free.
     slipstitch::editors::finish_reloads(slipstitch::editors::Emacs::TIMEOUT);

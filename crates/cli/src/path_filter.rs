@@ -134,6 +134,20 @@ impl PathFilter {
         }
     }
 
+    /// The name of the file or folder, for a place that takes one name. `.` is the first root.
+    pub(crate) fn only_name(&self) -> Result<String, CommandError> {
+        let mut names = self.names();
+        names.dedup();
+        match &names[..] {
+            [name] if name.is_empty() => Ok(".".into()),
+            [name] => Ok(name.clone()),
+            _ => Err(CommandError::usage(
+                format!("`{}` led through a symlink and does not exist any more", self.given),
+                "Name the file that it led to.",
+            )),
+        }
+    }
+
     /// Whether it does not exist any more.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.target, Target::Missing(_))

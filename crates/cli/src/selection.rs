@@ -12,6 +12,7 @@ use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{Filter, Origin, ProposalId, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
+use slipstitch::stats::CallFilter;
 
 use crate::caller_names::CallerNames;
 use crate::error::CommandError;
@@ -87,6 +88,36 @@ impl Selection {
             && self.since.is_none_or(|since| at >= since)
             && self.until.is_none_or(|until| at < until)
             && path_filter.is_none_or(|filter| paths.any(|path| filter.matches_path(path)))
+    }
+
+    /// The same selection of calls.
+    pub(crate) fn calls(&self, files: Option<&PathFilter>, global: &Global) -> CallFilter {
+        CallFilter {
+            session: global.session.clone(),
+            agent: global.agent.clone(),
+            files: files.map(PathFilter::names),
+            since: self.since,
+            until: self.until,
+            ..CallFilter::default()
+        }
+    }
+
+    /// The same selection for the review page.
+    pub(crate) fn for_page(
+        &self,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Result<slipstitch_review::Selection, CommandError> {
+        let time = |at: Option<i64>| at.map(times::format_exact).unwrap_or_default();
+        let files = self.path_filter(workspace, global)?;
+        Ok(slipstitch_review::Selection {
+            agent: global.agent.clone().unwrap_or_default(),
+            session: global.session.clone().unwrap_or_default(),
+            file: files.map_or(Ok(String::new()), |files| files.only_name())?,
+            since: time(self.since),
+            until: time(self.until),
+            ..slipstitch_review::Selection::default()
+        })
     }
 
     /// The filter for `--file`, if it is given.

@@ -62,6 +62,30 @@ impl StyledText {
         at
     }
 
+    /// The width of the terminal, if the text goes to one.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width.filter(|width| *width >= MIN_WIDTH)
+    }
+
+    /// Adds a line, wrapped between words, with continuation lines indented to a column. If that leaves too little room beside it,
+    /// they are indented a little.
+    pub(crate) fn hanging(&mut self, text: &str, column: usize) {
+        let Some(width) = self.width() else { return self.text(text) };
+        let column = if column + MIN_WIDTH / 2 > width { INDENT.len() } else { column };
+        let (mut line, mut is_empty) = (String::new(), true);
+        for word in text.split(' ') {
+            if !line.trim().is_empty() && !word.is_empty() && columns(&line) + columns(word) + 1 > width {
+                self.line(line.trim_end());
+                line = " ".repeat(column);
+            } else if !line.is_empty() || !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_empty = false;
+        }
+        self.text(line);
+    }
+
     /// Whether styles have an effect.
     pub(crate) fn uses_color(&self) -> bool {
         self.use_color

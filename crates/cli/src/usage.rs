@@ -55,9 +55,11 @@ const NO_COMMANDS: &[(&str, &str)] = &[
 /// Tips for a word that a command does not take, or lacks. The word is an option, an argument, or the start of the name of a
 /// missing argument.
 const OTHER_WAYS: &[(&str, &str, &str)] = &[
-    ("edit", "--old", "the texts are options: slipstitch edit FILE --old TEXT --new TEXT"),
+    ("edit", "--old", "name the texts: slipstitch edit FILE --old TEXT --new TEXT"),
     ("lines", "--new", "give the new lines with --new or --new-file, or delete the lines with --delete"),
     ("lines", "<LINES>", "name the lines, such as 4 or 4-6, or insert with --after N"),
+    ("write", "[-]", "name the text: slipstitch write FILE --content TEXT"),
+    ("append", "[-]", "name the text: slipstitch append FILE --content TEXT"),
     ("undo", "--last", "without an id, the last change is undone: slipstitch undo"),
     ("redo", "--last", "without an id, the last undo is reverted: slipstitch redo"),
     ("show", "--last", "without an id, the last change is shown: slipstitch show"),
@@ -91,14 +93,14 @@ fn explain_way(error: &mut clap::Error, command: &clap::Command, arguments: &[Os
         (Some(ContextValue::String(unknown)), _) if used == "edit" && !unknown.starts_with("--") => {
             vec!["--old".into()]
         }
-        (Some(ContextValue::String(word)), _) if is_unknown => vec![word.clone()],
+        (Some(ContextValue::String(word)), _) if is_unknown || word == "[-]" => vec![word.clone()],
         (None, Some(ContextValue::String(word))) => vec![word.clone()],
         _ => return,
     };
     let is_lines = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
     let tip = match used {
         "read" if is_unknown && words.iter().any(is_lines) => {
-            Some("the lines are an option: slipstitch read FILE --lines 10-20")
+            Some("name the lines: slipstitch read FILE --lines 10-20")
         }
         _ => OTHER_WAYS
             .iter()
@@ -110,10 +112,23 @@ fn explain_way(error: &mut clap::Error, command: &clap::Command, arguments: &[Os
     }
 }
 
+/// `write` and `append` take nothing but `-` after the file. Any other word is an argument too many, not a bad value of `[-]`.
+fn reword_stray_text(error: &mut clap::Error, command: &clap::Command) {
+    let is_stray = error.kind() == ErrorKind::InvalidValue
+        && error.get(ContextKind::InvalidArg) == Some(&ContextValue::String("[-]".into()));
+    let Some(text) = error.get(ContextKind::InvalidValue).filter(|_| is_stray).cloned() else { return };
+    let tip = error.get(ContextKind::Suggested).cloned();
+    *error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+    error.insert(ContextKind::InvalidArg, text);
+    if let Some(tip) = tip {
+        error.insert(ContextKind::Suggested, tip);
+    }
+}
+
 /// Prints what clap returned: help, the version, or a usage error.
 pub(crate) fn print_parse_error(
     mut error: clap::Error,
-    command: &clap::Command,
+    parser: fn() -> clap::Command,
     arguments: impl Iterator<Item = OsString>,
 ) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
@@ -126,8 +141,10 @@ pub(crate) fn print_parse_error(
             _ => ExitCode::SUCCESS,
         };
     }
+    let command = &parser();
     suggest_own_name(&mut error);
     explain_way(&mut error, command, &arguments);
+    reword_stray_text(&mut error, command);
     let report = report(&error, &arguments);
     if wants_json(command, &arguments) {
         let json = report.json().unwrap_or_default() + "\n";

@@ -3,7 +3,6 @@
 //! The built-in dialects are in the crate `slipstitch-dialects`; [`Dialects`] is the registry.
 
 mod arguments;
-mod fields;
 pub mod schema;
 mod selection;
 

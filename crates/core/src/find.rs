@@ -11,6 +11,7 @@
 mod alignment;
 mod applied;
 mod block;
+mod block_comment;
 mod clipboard;
 mod combine;
 mod culprit;
@@ -54,8 +55,9 @@ mod similarity;
 mod sketch;
 mod slip;
 mod spacing;
+mod still_there;
 mod text;
-mod transport;
+mod whitespace;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -299,6 +299,7 @@ pub mod cancel;
 pub mod change;
 pub mod dialect;
 pub mod engine;
+pub mod fields;
 pub mod find;
 pub mod guard;
 pub mod hint;
@@ -309,6 +310,7 @@ pub mod ports;
 pub mod report;
 pub mod settings;
 pub mod snapshot;
+mod transport;
 
 pub use slipstitch_patch as patch;
 pub use slipstitch_text as text;

@@ -16,7 +16,7 @@ pub use snippet::snippet;
 pub(crate) use text::numbered_excerpt;
 pub use text::{diff_for_model, numbered_lines, plain_text, truncate_diff};
 
-use crate::change::{Base, FileChange, PathChange, PlacedEdit, Rung};
+use crate::change::{Base, FileChange, Lines, PathChange, PlacedEdit, Rung};
 use crate::find::Candidate;
 use crate::guard::Refusal;
 use crate::outcome::{Outcome, Status, Unplaced};
@@ -239,6 +239,9 @@ pub struct ConflictReport {
     pub proposal: Option<ProposalId>,
     /// The recorded changes that changed the place again; empty for a foreign change.
     pub by: Vec<ChangeId>,
+    /// What changed the place again, oldest first: what has to be undone first, beginning with the last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<LaterChange>,
     /// The line at which the place starts now.
     pub line: usize,
     /// The lines that the proposal was made for.
@@ -248,6 +251,17 @@ pub struct ConflictReport {
     pub left: String,
     /// The current lines.
     pub now: String,
+}
+
+/// A change that changed the place of an earlier one again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LaterChange {
+    /// Its id; `None` for a change that is not in the journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// Its current lines that overlap; empty if they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Lines>,
 }
 
 impl ConflictReport {

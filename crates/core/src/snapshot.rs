@@ -229,8 +229,8 @@ impl Snapshot {
     }
 
     /// Encodes canonical text for this file, with its dominant line ending.
-    pub fn encode(&self, canonical: &str) -> Result<Vec<u8>, Unencodable> {
-        self.encoding.encode(&convert_newlines(canonical, self.dominant_newline()))
+    pub fn encode<'t>(&self, canonical: &'t str) -> Result<Cow<'t, [u8]>, Unencodable> {
+        self.encoding.encode_cow(convert_newlines(canonical, self.dominant_newline()))
     }
 
     /// Encodes canonical text that replaces a span of the searchable text, with the line endings of the lines there.
@@ -239,7 +239,7 @@ impl Snapshot {
     /// that of the second, and so on; further lines take that of the last one. If the text ends a line that the span
     /// ends too, that line break stays as it is. A pure insertion takes the ending of the line before it, at the top
     /// that of the line after it.
-    pub fn encode_at(&self, canonical: &str, view: Span) -> Result<Vec<u8>, Unencodable> {
+    pub fn encode_at<'t>(&self, canonical: &'t str, view: Span) -> Result<Cow<'t, [u8]>, Unencodable> {
         if !self.newlines.is_mixed() || !canonical.contains('\n') {
             return self.encode(canonical);
         }
@@ -261,7 +261,7 @@ impl Snapshot {
             out.push_str(body);
             out.push_str(if joins { Newline::CrLf.as_str() } else { ending.as_str() });
         }
-        self.encoding.encode(&out)
+        self.encoding.encode_cow(Cow::Owned(out))
     }
 
     /// The endings of the lines that a span touches: up to `limit` from the start, and the last one.
@@ -424,7 +424,7 @@ mod tests {
         let s = snapshot(&bytes);
         assert_eq!(s.text(), "a\nü\n".as_bytes());
         assert_eq!(s.raw_span(Span::new(2, 4)), Some(Span::new(8, 10)));
-        assert_eq!(s.encode("x\n").unwrap(), b"x\0\r\0\n\0");
+        assert_eq!(*s.encode("x\n").unwrap(), *b"x\0\r\0\n\0");
     }
 
     #[test]

@@ -172,6 +172,12 @@ fn drop_hunks(bodies: Vec<Body>, has_change: bool, notes: &mut Notes) -> Result<
     for body in bodies {
         if !body.hunk.changes_nothing() || !std::mem::replace(&mut has_kept, true) {
             kept.push(body);
+        } else if body.hunk.lines.iter().any(may_hide_change) {
+            return Err(syntax_error(
+                body.index,
+                "the hunk changes nothing as written, and has `\\n+` or `\\n-` in a line",
+                "Send line breaks instead of `\\n`.",
+            ));
         } else {
             notes.repair(body.index, DROPPED)?;
         }
@@ -189,6 +195,11 @@ pub(super) fn finish_deletion(bodies: Vec<Body>, notes: &Notes) -> (Vec<Hunk>, b
 /// inside an indented block does not show it.
 fn has_bare_context(bodies: &[Body]) -> bool {
     bodies.iter().any(|body| body.bare.count > 0)
+}
+
+/// Whether a line may be several lines joined by a literal `\n`, some of which are changes.
+fn may_hide_change(line: &HunkLine) -> bool {
+    line.text.contains("\\n+") || line.text.contains("\\n-")
 }
 
 /// Strips the carriage returns of a CRLF file, and adds the other readings of the hunks.

@@ -12,51 +12,65 @@ mod echo;
 mod newlines;
 mod numbers;
 
+use std::borrow::Cow;
+
 use crate::hunk::{Hunk, HunkLine, HunkRepair, Reading, Role, is_no_op};
 
 /// The maximum number of readings of a hunk. Each costs one more search.
 const MAX_READINGS: usize = 6;
 
-/// A reading in the making.
+/// A reading in the making. Almost no hunk has another reading, so its text is borrowed until it is repaired.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Draft {
-    lines: Vec<DraftLine>,
+struct Draft<'l> {
+    lines: Vec<DraftLine<'l>>,
     repairs: Vec<HunkRepair>,
 }
 
 /// A line of a hunk and whether a space was stripped from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct DraftLine {
-    line: HunkLine,
+struct DraftLine<'l> {
+    role: Role,
+    text: Cow<'l, str>,
+    /// False if `\ No newline at end of file` follows the line.
+    newline: bool,
     /// Whether it is context that began with a space.
     prefixed: bool,
 }
 
-impl Draft {
+impl<'l> Draft<'l> {
     /// The draft with other lines, after one more repair.
-    fn repaired(&self, repair: HunkRepair, lines: Vec<DraftLine>) -> Self {
+    fn repaired(&self, repair: HunkRepair, lines: Vec<DraftLine<'l>>) -> Self {
         Self { lines, repairs: self.repairs.iter().copied().chain([repair]).collect() }
     }
 
     fn into_reading(self) -> Reading {
         let mut repairs = self.repairs;
         repairs.sort_unstable();
-        Reading { lines: self.lines.into_iter().map(|line| line.line).collect(), repairs }
+        Reading { lines: self.lines.into_iter().map(DraftLine::into_line).collect(), repairs }
     }
 }
 
-impl DraftLine {
+impl<'l> DraftLine<'l> {
+    fn of(line: &'l HunkLine, prefixed: bool) -> Self {
+        let HunkLine { role, ref text, newline } = *line;
+        Self { role, text: Cow::Borrowed(text), newline, prefixed }
+    }
+
+    fn into_line(self) -> HunkLine {
+        HunkLine { role: self.role, text: self.text.into_owned(), newline: self.newline }
+    }
+
     /// The line with another text.
     fn with_text(&self, text: impl Into<String>) -> Self {
-        Self { line: HunkLine { text: text.into(), ..self.line.clone() }, prefixed: self.prefixed }
+        Self { text: Cow::Owned(text.into()), ..*self }
     }
 
     fn text(&self) -> &str {
-        &self.line.text
+        &self.text
     }
 
     fn is_blank(&self) -> bool {
-        self.line.text.trim().is_empty()
+        self.text.chars().all(char::is_whitespace)
     }
 }
 
@@ -78,9 +92,7 @@ pub(super) fn readings<'l>(
     lines: impl Iterator<Item = (&'l HunkLine, bool)>,
     any_bare: bool,
 ) -> Vec<Reading> {
-    let lines: Vec<DraftLine> =
-        lines.map(|(line, prefixed)| DraftLine { line: line.clone(), prefixed }).collect();
-    let as_sent: Vec<HunkLine> = lines.iter().map(|line| line.line.clone()).collect();
+    let lines = lines.map(|(line, prefixed)| DraftLine::of(line, prefixed)).collect();
     let mut drafts = vec![Draft { lines, repairs: Vec::new() }];
     // From the outside in: what joins lines hides what is inside them, and an echoed line has its
     // number twice.
@@ -89,7 +101,12 @@ pub(super) fn readings<'l>(
     extend(&mut drafts, |draft| echo::drop_echoes(draft).into_iter().collect());
     extend(&mut drafts, numbers::strip);
     let mut readings: Vec<Reading> = Vec::new();
-    for reading in drafts.into_iter().skip(1).map(Draft::into_reading) {
+    let mut drafts = drafts.into_iter().map(Draft::into_reading);
+    if drafts.len() == 1 {
+        return readings;
+    }
+    let as_sent = drafts.next().map_or(Vec::new(), |as_sent| as_sent.lines);
+    for reading in drafts {
         let known = || readings.iter().any(|known| known.lines == reading.lines);
         if !is_no_op(&reading.lines) && reading.lines != as_sent && !known() {
             readings.push(reading);
@@ -106,15 +123,14 @@ impl Hunk {
     /// The lines of a hunk that deletes a line which it also gives as context, without that context: ` a`, `-a` may delete the
     /// second of two equal lines, or the only one. Which of them it means has to be asked.
     pub fn without_echoes(&self) -> Option<Vec<HunkLine>> {
-        let lines: Vec<DraftLine> =
-            self.lines.iter().map(|line| DraftLine { line: line.clone(), prefixed: true }).collect();
-        Some(echo::drop_all_echoes(&lines)?.into_iter().map(|line| line.line).collect())
+        let lines: Vec<DraftLine<'_>> = self.lines.iter().map(|line| DraftLine::of(line, true)).collect();
+        Some(echo::drop_all_echoes(&lines)?.into_iter().map(DraftLine::into_line).collect())
     }
 }
 
 /// Adds the repairs of every draft.
-fn extend(drafts: &mut Vec<Draft>, repair: impl Fn(&Draft) -> Vec<Draft>) {
-    let more: Vec<Draft> = drafts.iter().flat_map(repair).collect();
+fn extend<'l>(drafts: &mut Vec<Draft<'l>>, repair: impl Fn(&Draft<'l>) -> Vec<Draft<'l>>) {
+    let more: Vec<Draft<'l>> = drafts.iter().flat_map(repair).collect();
     drafts.extend(more);
 }
 

@@ -23,7 +23,7 @@ if (entry) {
   if (sessionStorage.getItem(projectKey) !== entry.dataset.project) sessionStorage.clear();
   sessionStorage.setItem(projectKey, entry.dataset.project);
   localStorage.setItem(secretKey, entry.dataset.secret);
-  location.replace("/review");
+  location.replace(select("a", entry).href);
 }
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -12,6 +12,7 @@ use tokio::sync::{RwLock, watch};
 
 use crate::notice::Notice;
 use crate::page;
+use crate::selection::Selection;
 use crate::token::{Access, Session};
 
 /// How long the passphrase counts after the last decision.
@@ -23,6 +24,8 @@ pub(crate) struct App {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) address: SocketAddr,
     pub(crate) access: Arc<Access>,
+    /// What the page shows when it is opened.
+    pub(crate) selection: Selection,
     /// Tells whoever started the server.
     pub(crate) notice: Notice,
     /// Who decides, for the journal.
@@ -36,7 +39,8 @@ pub(crate) struct App {
 impl App {
     /// The address to open in the next browser.
     pub(crate) fn url(&self) -> String {
-        format!("http://{}/?token={}", self.address, self.access.token())
+        let selection = self.selection.query().replacen('?', "&", 1);
+        format!("http://{}/?token={}{selection}", self.address, self.access.token())
     }
 
     /// Runs a decision, an undo or a redo. The server does not end before it is done, even if the browser has disconnected.

@@ -48,5 +48,6 @@ pub use editor::edit_hunk;
 pub use line_part::{Class, Part};
 pub use marks::mark_hunk;
 pub use notice::{Notice, PageState};
+pub use selection::Selection;
 pub use server::{PageOptions, ServeError, serve};
 pub use summary::notes_about;

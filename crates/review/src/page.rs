@@ -30,10 +30,10 @@ pub(crate) struct Deciding<'a> {
 }
 
 /// The page that the printed address leads to. The script sends the form at once.
-pub(crate) fn door_page(token: &str) -> Markup {
+pub(crate) fn door_page(token: &str, selection: &Selection) -> Markup {
     let content = html! {
         h1 { "Review" }
-        form #door method="post" action="/" {
+        form #door method="post" action={ "/" (selection.query()) } {
             input type="hidden" name="token" value=(token);
             button.main { "Open the review" }
         }
@@ -42,10 +42,10 @@ pub(crate) fn door_page(token: &str) -> Markup {
 }
 
 /// The page that a token leads to. The script keeps the secret and goes on to the queue.
-pub(crate) fn entry_page(secret: &str, project: &str) -> Markup {
+pub(crate) fn entry_page(secret: &str, project: &str, selection: &Selection) -> Markup {
     let content = html! {
         h1 { "Review" }
-        p.why #entry data-secret=(secret) data-project=(project) { a href="/review" { "Go to the review" } }
+        p.why #entry data-secret=(secret) data-project=(project) { a href={ "/review" (selection.query()) } { "Go to the review" } }
         noscript { p.why { "Deciding needs JavaScript. Without it, this page can only be read." } }
     };
     layout::page("Review", Frame::of_message(&Selection::default()), html! {}, content)
@@ -74,7 +74,7 @@ fn unlock_form(next: &dyn std::fmt::Display) -> Markup {
     html! {
         form.unlock method="post" action="/unlock" {
             input type="hidden" name="next" value=(next);
-            label for="passphrase" { "Deciding needs the review passphrase" }
+            label for="passphrase" { "Enter the review passphrase to decide" }
             input #passphrase type="password" name="passphrase" autocomplete="current-password" required;
             button.main { "Unlock" }
         }

@@ -29,9 +29,13 @@ pub(crate) struct Entry {
 
 /// The page that the printed address leads to. It sends the token back at once; reading alone does not use it up, because browsers
 /// and other programs read addresses ahead.
-pub(crate) async fn door(State(app): State<App>, Query(entry): Query<Entry>) -> Response {
+pub(crate) async fn door(
+    State(app): State<App>,
+    Query(entry): Query<Entry>,
+    Query(selection): Query<Selection>,
+) -> Response {
     match app.access.is_token(&entry.token) {
-        true => page::door_page(&entry.token).into_response(),
+        true => page::door_page(&entry.token, &selection).into_response(),
         false => no_access(),
     }
 }
@@ -41,11 +45,15 @@ fn no_access() -> Response {
 }
 
 /// Exchanges the token for a session. It is of no use in a history or a bookmark after that.
-pub(crate) async fn enter(State(app): State<App>, Form(entry): Form<Entry>) -> Response {
+pub(crate) async fn enter(
+    State(app): State<App>,
+    Query(selection): Query<Selection>,
+    Form(entry): Form<Entry>,
+) -> Response {
     let Ok(Some(session)) = app.access.enter(&entry.token) else { return no_access() };
     app.notice.send(&app.url(), PageState::Opened);
     let headers = [(header::SET_COOKIE, app.access.cookie_header(&session))];
-    (headers, page::entry_page(session.form.text(), app.workspace.root())).into_response()
+    (headers, page::entry_page(session.form.text(), app.workspace.root(), &selection)).into_response()
 }
 
 pub(crate) async fn style() -> Response {

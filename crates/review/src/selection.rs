@@ -9,16 +9,20 @@ use crate::times;
 /// The filters of a list. Empty fields match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(crate) struct Selection {
+pub struct Selection {
     /// Part of a path, an agent's or a session's name, a description, or a proposal's diff.
     #[serde(rename = "q")]
-    pub(crate) text: String,
-    pub(crate) agent: String,
-    pub(crate) session: String,
+    pub text: String,
+    /// The name of an agent.
+    pub agent: String,
+    /// The name of a session.
+    pub session: String,
     /// A file, or a folder with everything in it.
-    pub(crate) file: String,
-    pub(crate) since: String,
-    pub(crate) until: String,
+    pub file: String,
+    /// A time, as for `--since`.
+    pub since: String,
+    /// A time, as for `--until`.
+    pub until: String,
 }
 
 impl Selection {

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::events::watch_journal;
 use crate::notice::{Notice, PageState};
+use crate::selection::Selection;
 use crate::token::Access;
 use crate::{access, routes};
 
@@ -68,6 +69,8 @@ pub struct PageOptions {
     pub port: u16,
     /// Who decides, for the journal: what is known about whoever uses the page.
     pub decided_by: String,
+    /// What the page shows when it is opened; it can be changed there.
+    pub selection: Selection,
     /// Gets the addresses of the page.
     pub notice: Notice,
 }
@@ -86,6 +89,7 @@ impl Server {
             workspace,
             address,
             access: Arc::new(Access::new()?),
+            selection: options.selection,
             notice: options.notice,
             decided_by: options.decided_by.into(),
             activity,
@@ -161,7 +165,8 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         let workspace = Workspace::builder(&root).state_dir(folder.path().join("state")).open().unwrap();
         let notice = Notice::new(|_, _| ());
-        let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
+        let selection = Selection::default();
+        let options = PageOptions { port: 0, decided_by: "review page".into(), selection, notice };
         let server = Server::bind(Arc::new(workspace), options).await.unwrap();
         let app = server.app.clone();
         let (started, stop) = tokio::sync::oneshot::channel();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::ToSpan;
 use serde::Deserialize;
 use slipstitch::Workspace;
-use slipstitch::stats::{CallFilter, CallSelection, Count, Tally};
+use slipstitch::stats::{CallFilter, CallSelection, Count, FailedEdit, ListedCall, Tally};
 
 /// How many days the chart over time shows.
 const DAYS: i64 = 14;
@@ -28,12 +28,42 @@ pub(crate) struct CallsShown {
     dialect: String,
     /// A day, such as `2026-01-31`.
     day: String,
+    /// What all calls are limited to.
+    #[serde(skip)]
+    limits: CallFilter,
 }
 
 impl CallsShown {
+    /// Everything within these limits.
+    pub(crate) fn within(limits: &CallFilter) -> Self {
+        Self { limits: limits.clone(), ..Self::default() }
+    }
+
+    /// Only the calls with a cause of refusals.
+    pub(crate) fn with_cause(&self, cause: &str) -> Self {
+        Self { cause: cause.to_owned(), ..self.clone() }
+    }
+
+    /// Only the calls that were recovered from a difference.
+    pub(crate) fn with_difference(&self, difference: &str) -> Self {
+        Self { difference: difference.to_owned(), ..self.clone() }
+    }
+
+    /// Only the calls of one caller.
+    pub(crate) fn of_caller(&self, caller: &CallerName) -> Self {
+        let CallerName { agent, session, model, dialect } = caller.clone();
+        let (agent, model) = (agent.unwrap_or_default(), model.unwrap_or_default());
+        Self { agent, session, model, dialect, ..self.clone() }
+    }
+
+    /// Only the calls of one day.
+    pub(crate) fn of_day(&self, day: &Day) -> Self {
+        Self { day: day.date.clone(), ..self.clone() }
+    }
+
     /// Whether everything is shown.
     pub(crate) fn is_all(&self) -> bool {
-        let Self { cause, difference, agent, session, model, dialect, day } = self;
+        let Self { cause, difference, agent, session, model, dialect, day, limits: _ } = self;
         [cause, difference, agent, session, model, dialect, day].iter().all(|text| text.is_empty())
     }
 
@@ -56,19 +86,30 @@ impl CallsShown {
     pub(crate) fn selection(&self) -> CallSelection {
         let set = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         let (since, until) = day_times(&self.day).unzip();
-        let filter = CallFilter { since, until, ..self.caller() };
+        let limits = &self.limits;
+        let filter = CallFilter {
+            since: since.max(limits.since),
+            until: until.into_iter().chain(limits.until).min(),
+            ..self.caller()
+        };
         CallSelection { filter, cause: set(&self.cause), recovered_from: set(&self.difference) }
     }
 
     /// The filter for the caller, without a time.
     fn caller(&self) -> CallFilter {
-        let set = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let set = |text: &str, limit: &Option<String>| match text {
+            "" => limit.clone(),
+            text => Some(text.to_owned()),
+        };
+        let limits = &self.limits;
         CallFilter {
-            agent: set(&self.agent),
-            session: set(&self.session),
-            model: set(&self.model),
-            dialect: set(&self.dialect),
-            ..CallFilter::default()
+            agent: set(&self.agent, &limits.agent),
+            session: set(&self.session, &limits.session),
+            model: set(&self.model, &limits.model),
+            dialect: set(&self.dialect, &limits.dialect),
+            files: limits.files.clone(),
+            since: None,
+            until: None,
         }
     }
 
@@ -86,6 +127,13 @@ impl CallsShown {
             (cause, _) => [0, 0, of(&tally.causes, cause), 0],
         }
     }
+}
+
+/// What is kept about a refused edit; only the last ones have it.
+pub(crate) fn failure_of<'a>(call: &ListedCall, failures: &'a [FailedEdit]) -> Option<&'a FailedEdit> {
+    let key = |at: i64, session: &str, tool: &str| (at, session.to_owned(), tool.to_owned());
+    let wanted = key(call.at, &call.session, &call.tool);
+    failures.iter().find(|failure| key(failure.at, &failure.session, &failure.tool) == wanted)
 }
 
 /// When a day begins and ends, in milliseconds since 1970.
@@ -166,7 +214,8 @@ fn count_days(workspace: &Workspace, shown: &CallsShown) -> Vec<Day> {
     let today = jiff::Zoned::now().start_of_day().ok();
     let since = |days: i64| -> Option<(jiff::Zoned, [u64; 4])> {
         let start = today.as_ref()?.checked_sub(days.days()).ok()?;
-        let filter = CallFilter { since: Some(start.timestamp().as_millisecond()), ..shown.caller() };
+        let (since, until) = (Some(start.timestamp().as_millisecond()), shown.limits.until);
+        let filter = CallFilter { since: since.max(shown.limits.since), until, ..shown.caller() };
         let mut total = Tally::default();
         workspace.stats(&filter).ok()?.iter().for_each(|group| total.merge(&group.tally));
         Some((start, shown.count(&total)))

@@ -24,7 +24,8 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::{DefaultTerminal, Frame};
-use slipstitch::core::ports::journal::StoredProposal;
+use slipstitch::core::ports::journal::{StoredProposal, Summary};
+use slipstitch::stats::CallFilter;
 use slipstitch::{Reviewer, Workspace};
 
 use input::Effect;
@@ -40,8 +41,21 @@ pub struct Options<'a> {
     pub reviewer: Reviewer,
     /// Whether colours are used.
     pub colors: Colors,
-    /// Which proposals are shown.
-    pub is_selected: &'a dyn Fn(&StoredProposal) -> bool,
+    /// What is shown.
+    pub limits: Limits<'a>,
+}
+
+/// What the view is limited to.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Which proposals are listed.
+    pub has_proposal: &'a dyn Fn(&StoredProposal) -> bool,
+    /// Which changes are listed.
+    pub has_change: &'a dyn Fn(&Summary) -> bool,
+    /// Which calls are counted.
+    pub calls: &'a CallFilter,
+    /// Whether anything is left out.
+    pub is_limited: bool,
 }
 
 impl std::fmt::Debug for Options<'_> {
@@ -54,7 +68,7 @@ impl std::fmt::Debug for Options<'_> {
 pub fn run(workspace: &Workspace, options: Options<'_>) -> io::Result<usize> {
     // Calls wait for a decision while the view is open. Without it, they are answered at once.
     let _attended = workspace.attend_review();
-    let mut model = Model::new(workspace, options.reviewer, options.is_selected);
+    let mut model = Model::new(workspace, options.reviewer, options.limits);
     let mut terminal = ratatui::try_init()?;
     let shown = show(&mut terminal, &mut model, options.colors);
     let restored = ratatui::try_restore();

@@ -12,6 +12,12 @@ pub fn format_local(milliseconds: i64) -> String {
     }
 }
 
+/// Formats a journal timestamp so that parsing it gives the same time.
+pub fn format_exact(milliseconds: i64) -> String {
+    Timestamp::from_millisecond(milliseconds)
+        .map_or_else(|_| milliseconds.to_string(), |time| time.to_string())
+}
+
 /// Parses a start time; a date means the start of the day.
 pub fn parse_since(text: &str) -> Result<i64, String> {
     parse(text, Bound::Start, &Zoned::now())
@@ -65,6 +71,14 @@ mod tests {
     fn parse_at_noon(text: &str, bound: Bound) -> Result<String, String> {
         let now: Zoned = "2025-01-31T12:00:00+00:00[UTC]".parse().unwrap();
         parse(text, bound, &now).map(|at| Timestamp::from_millisecond(at).unwrap().to_string())
+    }
+
+    #[test]
+    fn an_exact_time_is_parsed_to_itself() {
+        for time in [0, 1_738_324_800_000, 1_738_324_800_123] {
+            assert_eq!(parse_since(&format_exact(time)), Ok(time));
+            assert_eq!(parse_until(&format_exact(time)), Ok(time));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use slipstitch::Workspace;
-use slipstitch_review::{Notice, PageOptions};
+use slipstitch_review::{Notice, PageOptions, Selection};
 
 /// A page with one proposal whose every text is hostile, and one that changes a private file.
 struct Page {
@@ -31,10 +31,10 @@ const HOSTILE: &str = "<script>alert(1)</script>\u{202e}\"'";
 
 impl Page {
     fn start() -> Self {
-        Self::start_with(None)
+        Self::start_with(None, Selection::default())
     }
 
-    fn start_with(passphrase: Option<&str>) -> Self {
+    fn start_with(passphrase: Option<&str>, selection: Selection) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
@@ -54,7 +54,7 @@ impl Page {
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let server = std::thread::spawn(move || {
             let notice = Notice::new(move |url, _| sender.send(url.to_owned()).unwrap());
-            let options = PageOptions { port: 0, decided_by: "review page".into(), notice };
+            let options = PageOptions { port: 0, decided_by: "review page".into(), selection, notice };
             // A test that does not stop the server drops the sender.
             let stopped = async {
                 if stopped.await.is_err() {
@@ -243,7 +243,7 @@ fn only_the_page_itself_can_decide() {
 /// Whoever started the page may have opened it too, before the person who knows the passphrase.
 #[test]
 fn a_passphrase_counts_in_the_browser_where_it_was_entered_and_for_undo_too() {
-    let page = Page::start_with(Some("correct horse"));
+    let page = Page::start_with(Some("correct horse"), Selection::default());
     let other = page.enter();
     let page = page.for_next_browser();
     let person = page.enter();
@@ -342,4 +342,26 @@ fn the_server_stops_although_a_browser_still_waits() {
     let (ended, end) = std::sync::mpsc::channel();
     std::thread::spawn(move || ended.send(page.server.join().is_ok()));
     assert!(end.recv_timeout(Duration::from_secs(60)).expect("the server hangs"));
+}
+
+#[test]
+fn a_selection_is_carried_from_the_address_to_the_queue() {
+    let selection =
+        Selection { agent: "a&b".into(), since: "2026-01-31T10:00:00Z".into(), ..Selection::default() };
+    let page = Page::start_with(None, selection);
+    let (token, query) = page.token.split_once('&').unwrap();
+    let (token, query) = (token.to_owned(), query.to_owned());
+    assert_eq!(query, "agent=a%26b&since=2026-01-31T10%3A00%3A00Z");
+    let host = ("Host", page.address.as_str());
+    let door = page.send(&format!("GET /?token={token}&{query}"), &[host], "");
+    assert!(door.contains(r#"action="/?agent=a%26b&amp;since=2026-01-31T10%3A00%3A00Z""#), "{door}");
+    let origin = format!("http://{}", page.address);
+    let headers = [host, ("Origin", origin.as_str()), ("Content-Type", "application/x-www-form-urlencoded")];
+    let entry = page.send(&format!("POST /?{query}"), &headers, &format!("token={token}"));
+    assert!(entry.contains(r#"href="/review?agent=a%26b&amp;since=2026-01-31T10%3A00%3A00Z""#), "{entry}");
+    // The address for another browser opens the same selection.
+    assert!(page.urls.recv_timeout(Duration::from_secs(20)).unwrap().ends_with(&query));
+    let cookie = entry.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let queue = page.send(&format!("GET /review?{query}"), &[host, ("Cookie", cookie)], "");
+    assert!(queue.contains("Nothing matches") && queue.contains(r#"value="a&amp;b""#), "{queue}");
 }

@@ -62,7 +62,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use slipstitch_core::fields::{self, FieldError};
 use slipstitch_core::guard::{ConsentRule, GlobError, Policy, UnknownGroup};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{ReadResult, Workspace};
@@ -381,12 +382,13 @@ impl Config {
             }
             Err(source) => return Err(ConfigError::Io { path, source }),
         };
-        let parsed = toml::Deserializer::parse(&text);
-        let parsed =
-            parsed.map_err(|error| ConfigError::Syntax { path: path.clone(), reason: error.to_string() })?;
-        let applied = deserialize(parsed, None, &path).and_then(|sections| config.apply(&sections, &path));
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        let applied = deserialize(&table, None, &path).and_then(|sections| config.apply(&sections, &path));
         applied.map_err(|error| error.in_text(&text))?;
-        config.keep_rules(&text);
+        config.keep_rules(&table);
         Ok(config)
     }
 
@@ -413,21 +415,19 @@ impl Config {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             ConfigError::Syntax { path: path.clone(), reason: format!("line {line}: {}", error.message()) }
         };
-        let parsed = toml::Deserializer::parse(text).map_err(syntax_error)?;
-        let applied = deserialize(parsed, None, &path).and_then(|sections| self.tighten(&sections, &path));
+        let table: toml::Table = text.parse().map_err(syntax_error)?;
+        let applied = deserialize(&table, None, &path).and_then(|sections| self.tighten(&sections, &path));
         applied.map_err(|error| error.in_text(text))?;
-        self.keep_rules(text);
-        let ignored = self.find_ignored(text, ROOT_FILE).map_err(syntax_error)?;
+        self.keep_rules(&table);
+        let ignored = self.find_ignored(&table, text, ROOT_FILE);
         self.ignored.extend(ignored);
         Ok(())
     }
 
     /// Remembers the rules of a file as they are written.
-    fn keep_rules(&mut self, text: &str) {
-        if let Ok(Some(toml::Value::Array(rules))) =
-            text.parse().map(|mut table: toml::Table| table.remove("rules"))
-        {
-            self.written_rules.extend(rules);
+    fn keep_rules(&mut self, table: &toml::Table) {
+        if let Some(toml::Value::Array(rules)) = table.get("rules") {
+            self.written_rules.extend_from_slice(rules);
         }
     }
 
@@ -520,7 +520,7 @@ impl Config {
                 _ => drop(merged.insert(tool.clone(), keys.clone())),
             }
         }
-        deserialize(toml::Value::Table(merged), Some("tools"), path)
+        deserialize(&merged, Some("tools"), path)
     }
 
     fn tighten(&mut self, sections: &Sections, path: &Path) -> Result<(), ConfigError> {
@@ -576,21 +576,44 @@ impl Config {
 }
 
 /// Deserializes settings; the error names the key, inside `section` if that is given.
-fn deserialize<'de, T, D>(values: D, section: Option<&str>, path: &Path) -> Result<T, ConfigError>
-where
-    T: DeserializeOwned,
-    D: serde::Deserializer<'de, Error = toml::de::Error>,
-{
-    serde_path_to_error::deserialize(values).map_err(|error| {
-        let key = section.into_iter().map(str::to_owned).chain([error.path().to_string()]);
+fn deserialize<T: DeserializeOwned>(
+    table: &toml::Table,
+    section: Option<&str>,
+    path: &Path,
+) -> Result<T, ConfigError> {
+    let values = table_to_json(table).and_then(fields::deserialize);
+    values.map_err(|FieldError { field, reason }| {
+        let key = section.into_iter().chain([field.as_str()]).filter(|part| !part.is_empty());
         let key = key.collect::<Vec<_>>().join(".");
         // The names of Rust's number types mean nothing to users.
-        let reason = error.inner().message();
-        let reason = ["usize", "u64"].iter().fold(reason.to_owned(), |reason, number| {
+        let reason = ["usize", "u64"].iter().fold(reason, |reason, number| {
             reason.replace(&format!("expected {number}"), "expected a non-negative integer")
         });
         ConfigError::key(path, key, reason)
     })
+}
+
+fn table_to_json(table: &toml::Table) -> Result<serde_json::Value, FieldError> {
+    let to_field = |(name, value): (&String, &toml::Value)| {
+        Ok((name.clone(), to_json(value).map_err(|error| error.in_field(name))?))
+    };
+    table.iter().map(to_field).collect()
+}
+
+fn to_json(value: &toml::Value) -> Result<serde_json::Value, FieldError> {
+    match value {
+        toml::Value::String(text) => Ok(text.as_str().into()),
+        toml::Value::Integer(number) => Ok((*number).into()),
+        toml::Value::Float(number) if number.is_finite() => Ok((*number).into()),
+        toml::Value::Float(_) => Err(FieldError::custom("expected a finite number")),
+        toml::Value::Boolean(value) => Ok((*value).into()),
+        toml::Value::Datetime(_) => Err(FieldError::custom("no setting is a date or a time")),
+        toml::Value::Array(items) => {
+            let item = |(index, item)| to_json(item).map_err(|error| error.in_field(&format!("[{index}]")));
+            items.iter().enumerate().map(item).collect()
+        }
+        toml::Value::Table(table) => table_to_json(table),
+    }
 }
 
 #[cfg(test)]

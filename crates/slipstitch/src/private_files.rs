@@ -55,13 +55,11 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     Err(io::Error::other(format!("`{}` {problem}; remove it", path.display())))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    #[cfg(unix)]
     use std::os::unix::fs::symlink;
 
-    #[cfg(unix)]
     #[test]
     fn pipes_and_files_with_a_second_name_are_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -78,7 +76,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_symlink_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();

@@ -163,6 +163,7 @@ fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use std::fs::Permissions;
     #[cfg(unix)]
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -225,6 +226,7 @@ mod tests {
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
         let created = create(&folder.path().join("a/state"), &[&root]).unwrap();
+        #[cfg(unix)]
         assert_eq!(created.metadata().unwrap().mode() & 0o7777, 0o700);
         assert_eq!(create(&created, &[&root]).unwrap(), created);
     }

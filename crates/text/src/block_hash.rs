@@ -266,7 +266,7 @@ mod tests {
             let mut cuts: Vec<_> = cuts.into_iter().map(|(at, size)| (at as usize % (len + 1), size)).collect();
             cuts.sort();
             let list = cuts.chunks_exact(2)
-                .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: vec![7; pair[0].1] })
+                .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: vec![7; pair[0].1].into() })
                 .collect();
             let splices = Splices::new(len, list).unwrap();
             let hash = hashes.hash_after(&splices, |span, block| {

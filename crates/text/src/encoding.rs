@@ -1,5 +1,6 @@
 //! Encodings: detection, decoding one character at a time, and encoding without substitution.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -98,6 +99,15 @@ impl Encoding {
             Self::Utf16Le => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
             Self::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
             Self::Legacy(encoding) => encode_legacy(encoding, text),
+        }
+    }
+
+    /// Like [`Encoding::encode`], without a copy where the text is encoded already.
+    pub fn encode_cow(self, text: Cow<'_, str>) -> Result<Cow<'_, [u8]>, Unencodable> {
+        match (self, text) {
+            (Self::Utf8, Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
+            (Self::Utf8, Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
+            (_, text) => self.encode(&text).map(Cow::Owned),
         }
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use imara_diff::sources::byte_lines;
-use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, TokenSource as _};
 
 /// The most pairs of lines to compare with Myers' algorithm. It would take minutes on long texts that
 /// repeat a few lines. Such texts are split at lines that occur once, and a section that is still too
@@ -36,7 +36,11 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
     if old.len().max(new.len()) > MAX_BYTES {
         return trim_common_ends(old, new).into_iter().collect();
     }
-    let input = InternedInput::new(byte_lines(old), byte_lines(new));
+    let tokens = estimate_lines(old) + estimate_lines(new);
+    let mut interner = Interner::new(tokens);
+    let (before, old_starts) = intern_lines(old, &mut interner);
+    let (after, new_starts) = intern_lines(new, &mut interner);
+    let input = InternedInput { before, after, interner };
     let mut changes = Vec::new();
     if input.before.len().saturating_mul(input.after.len()) <= MAX_PAIRS {
         // Myers, because histogram diffs explode when many small changes are scattered over a long text.
@@ -50,7 +54,6 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
         let tokens = input.interner.num_tokens();
         SectionDiff::new(&input.before, &input.after, tokens, &mut changes).diff_between_anchors();
     }
-    let (old_starts, new_starts) = (line_starts(old), line_starts(new));
     let bytes = |starts: &[usize], lines: Range<usize>| starts[lines.start]..starts[lines.end];
     changes
         .into_iter()
@@ -80,14 +83,25 @@ fn is_one_line(text: &[u8]) -> bool {
     }
 }
 
-fn line_starts(text: &[u8]) -> Vec<usize> {
-    let mut starts = vec![0];
-    let mut at = 0;
-    for line in byte_lines(text) {
-        at += line.len();
-        starts.push(at);
+/// About how many lines a text has, by the length of its first ones.
+fn estimate_lines(text: &[u8]) -> usize {
+    byte_lines(text).estimate_tokens() as usize
+}
+
+/// The token of each line of a text, and where each line starts; the end of the text comes last.
+fn intern_lines<'t>(text: &'t [u8], interner: &mut Interner<&'t [u8]>) -> (Vec<Token>, Vec<usize>) {
+    let estimate = estimate_lines(text);
+    let (mut tokens, mut starts) = (Vec::with_capacity(estimate), Vec::with_capacity(estimate + 1));
+    let mut start = 0;
+    starts.push(start);
+    let newlines = memchr::memchr_iter(b'\n', text).map(|newline| newline + 1);
+    let rest = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
+    for end in newlines.chain(rest) {
+        tokens.push(interner.intern(&text[start..end]));
+        starts.push(end);
+        start = end;
     }
-    starts
+    (tokens, starts)
 }
 
 /// The one range left after removing the lines that both texts start and end with.
@@ -276,6 +290,18 @@ mod tests {
             prop_assert_eq!(apply(old, new, &diff_lines(old, new)), new);
             let changes: Vec<ChangedRange> = trim_common_ends(old, new).into_iter().collect();
             prop_assert_eq!(apply(old, new, &changes), new);
+        }
+
+        #[test]
+        fn lines_are_interned_like_those_of_the_library(old in "[ab\n]{0,40}", new in "[ab\n]{0,40}") {
+            let expected = InternedInput::new(byte_lines(old.as_bytes()), byte_lines(new.as_bytes()));
+            let mut interner = Interner::new(0);
+            for (text, tokens) in [(&old, expected.before), (&new, expected.after)] {
+                let (found, starts) = intern_lines(text.as_bytes(), &mut interner);
+                prop_assert_eq!(found, tokens);
+                let lines: Vec<&[u8]> = starts.windows(2).map(|pair| &text.as_bytes()[pair[0]..pair[1]]).collect();
+                prop_assert_eq!(lines, byte_lines(text.as_bytes()).collect::<Vec<_>>());
+            }
         }
 
         #[test]

@@ -33,25 +33,35 @@ pub struct Conflict {
 /// # Panics
 /// If the two were made for texts of different lengths.
 pub fn carry_over_splices(mine: &Splices, theirs: &Splices) -> Result<Splices, Conflict> {
-    carry_over(mine, theirs, |_, _| false)
+    carry_over(mine, theirs, |_, _| false).map_err(|conflicts| conflicts[0])
+}
+
+/// Every conflict that [`carry_over_splices`] meets, one for each splice of `mine` that has one.
+///
+/// # Panics
+/// If the two were made for texts of different lengths.
+pub fn find_conflicts(mine: &Splices, theirs: &Splices) -> Vec<Conflict> {
+    carry_over(mine, theirs, |_, _| false).err().unwrap_or_default()
 }
 
 /// Like [`carry_over_splices`], but splices that meet at a point do not conflict if both replace something there: their order is
 /// that of what they replace. For changes of whole lines, where the next line is another place.
 pub fn carry_over_neighbours(mine: &Splices, theirs: &Splices) -> Result<Splices, Conflict> {
     carry_over(mine, theirs, |one, other| !one.at.is_empty() && !other.at.is_empty())
+        .map_err(|conflicts| conflicts[0])
 }
 
-/// `may_meet` says whether two splices may meet at a point.
+/// `may_meet` says whether two splices may meet at a point. The conflicts are never empty.
 fn carry_over(
     mine: &Splices,
     theirs: &Splices,
     may_meet: impl Fn(&Splice, &Splice) -> bool,
-) -> Result<Splices, Conflict> {
+) -> Result<Splices, Vec<Conflict>> {
     assert_eq!(mine.base_len(), theirs.base_len(), "both sides must apply to the same text");
     let mut remaining = theirs.iter().peekable();
     let mut shift = 0isize;
     let mut list = Vec::new();
+    let mut conflicts = Vec::new();
     for splice in mine.iter() {
         let is_before = |one: &Splice, other: &Splice| {
             one.at.end() < other.at.start() || (one.at.end() == other.at.start() && may_meet(one, other))
@@ -65,12 +75,15 @@ fn carry_over(
         match touching.first() {
             None => list.push(shift_splice(splice, shift)),
             Some(_) if touching.contains(&splice) => {}
-            Some(other) => return Err(Conflict { mine: splice.at, theirs: other.at }),
+            Some(other) => conflicts.push(Conflict { mine: splice.at, theirs: other.at }),
         }
+    }
+    if !conflicts.is_empty() {
+        return Err(conflicts);
     }
     // Never fails: splices that did not touch before the shift do not touch after it.
     Splices::new(theirs.new_len(), list)
-        .map_err(|_| Conflict { mine: Span::new(0, 0), theirs: Span::new(0, 0) })
+        .map_err(|_| vec![Conflict { mine: Span::new(0, 0), theirs: Span::new(0, 0) }])
 }
 
 fn growth(splice: &Splice) -> isize {
@@ -84,7 +97,7 @@ fn shift_splice(splice: &Splice, shift: isize) -> Splice {
 
 /// Drops the splices that insert what they remove. Composing steps that cancel out leaves such splices behind.
 pub fn drop_noops(splices: &Splices, base: &[u8]) -> Splices {
-    keep_splices(splices, |splice| splice.at.of(base) != splice.insert)
+    keep_splices(splices, |splice| *splice.at.of(base) != *splice.insert)
 }
 
 /// Omits splices that `is_effective` does not accept.
@@ -204,7 +217,7 @@ mod tests {
                 for (start, len, insert) in cuts {
                     let end = (start + len).min(text.len());
                     if list.last().is_none_or(|last| last.at.end() < start) {
-                        list.push(Splice { at: Span::new(start, end), insert });
+                        list.push(Splice { at: Span::new(start, end), insert: insert.into() });
                     }
                 }
                 Splices::new(text.len(), list).unwrap()
@@ -241,7 +254,7 @@ mod tests {
                     side.iter().find(|splice| splice.at.start() == at).map(|splice| splice.insert.clone())
                 };
                 // If both start at the same offset they are equal; otherwise they would conflict.
-                expected.extend(starts(&mine).or_else(|| starts(&theirs)).unwrap_or_default());
+                expected.extend_from_slice(&starts(&mine).or_else(|| starts(&theirs)).unwrap_or_default());
                 let removes = |side: &Splices| {
                     side.iter().any(|splice| splice.at.start() <= at && at < splice.at.end())
                 };

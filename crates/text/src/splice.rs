@@ -1,7 +1,7 @@
 //! Splices: replacements of byte ranges that know which text they apply to.
 
-use crate::ContentHash;
 use crate::hash::PieceHasher;
+use crate::{ContentHash, ShortBytes};
 
 /// A byte range of one text, `start <= end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,7 +62,7 @@ pub struct Splice {
     /// The span to replace, in the old text.
     pub at: Span,
     /// The bytes to insert.
-    pub insert: Vec<u8>,
+    pub insert: ShortBytes,
 }
 
 /// Disjoint splices of one text, in order. Insertions at the same point keep the order they were given in.
@@ -125,9 +125,9 @@ impl Splices {
     }
 
     /// A single splice.
-    pub fn one(base_len: usize, at: Span, insert: Vec<u8>) -> Self {
+    pub fn one(base_len: usize, at: Span, insert: impl Into<ShortBytes>) -> Self {
         assert!(at.end <= base_len, "a splice must lie inside its text");
-        Self { base_len, list: vec![Splice { at, insert }] }
+        Self { base_len, list: vec![Splice { at, insert: insert.into() }] }
     }
 
     /// The length of the old text.
@@ -155,7 +155,7 @@ impl Splices {
         let ends = self.list.iter().map(|splice| splice.at.end);
         let starts = std::iter::once(0).chain(ends);
         let stops = self.list.iter().map(|splice| splice.at.start).chain([self.base_len]);
-        let inserts = self.list.iter().map(|splice| Some(splice.insert.as_slice())).chain([None]);
+        let inserts = self.list.iter().map(|splice| Some(&*splice.insert)).chain([None]);
         starts
             .zip(stops)
             .zip(inserts)
@@ -197,11 +197,11 @@ impl Splices {
     /// The splices that turn the new text back into `before`.
     pub fn invert(&self, before: &[u8]) -> Self {
         assert_eq!(before.len(), self.base_len, "splices apply only to the text they were made for");
-        self.invert_with(|span| span.of(before).to_vec())
+        self.invert_with(|span| span.of(before).into())
     }
 
     /// Like [`Splices::invert`]; `before` returns spans of the old text.
-    pub fn invert_with(&self, mut before: impl FnMut(Span) -> Vec<u8>) -> Self {
+    pub fn invert_with(&self, mut before: impl FnMut(Span) -> ShortBytes) -> Self {
         let mut shift = 0isize;
         let mut list = Vec::with_capacity(self.list.len());
         for splice in &self.list {
@@ -284,7 +284,7 @@ impl SplicesBuilder {
 
     fn flush(&mut self, upto: usize) {
         if upto > self.at || !self.insert.is_empty() {
-            let insert = std::mem::take(&mut self.insert);
+            let insert = std::mem::take(&mut self.insert).into();
             self.out.list.push(Splice { at: Span::new(self.at, upto), insert });
         }
     }
@@ -323,14 +323,14 @@ mod tests {
     #[test]
     fn reports_overlapping_splices() {
         let list = vec![
-            Splice { at: Span::new(3, 5), insert: vec![] },
-            Splice { at: Span::new(0, 2), insert: vec![] },
-            Splice { at: Span::new(4, 6), insert: vec![] },
+            Splice { at: Span::new(3, 5), insert: [].into() },
+            Splice { at: Span::new(0, 2), insert: [].into() },
+            Splice { at: Span::new(4, 6), insert: [].into() },
         ];
         assert_eq!(Splices::new(9, list), Err(Overlap { first: 0, second: 2 }));
         let inside = vec![
-            Splice { at: Span::new(2, 2), insert: vec![1] },
-            Splice { at: Span::new(1, 4), insert: vec![] },
+            Splice { at: Span::new(2, 2), insert: [1].into() },
+            Splice { at: Span::new(1, 4), insert: [].into() },
         ];
         assert_eq!(Splices::new(9, inside), Err(Overlap { first: 0, second: 1 }));
     }
@@ -345,7 +345,10 @@ mod tests {
                 let list = cuts
                     .chunks(2)
                     .filter(|pair| pair.len() == 2)
-                    .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: pair[0].1.clone() })
+                    .map(|pair| Splice {
+                        at: Span::new(pair[0].0, pair[1].0),
+                        insert: pair[0].1.as_slice().into(),
+                    })
                     .collect();
                 (text, Splices::new(len, list).unwrap())
             })
@@ -370,8 +373,8 @@ mod tests {
             let mut cuts = [cut(3), cut(5), cut(7), cut(11)];
             cuts.sort();
             let b = Splices::new(middle.len(), vec![
-                Splice { at: Span::new(cuts[0], cuts[1]), insert: extra.clone() },
-                Splice { at: Span::new(cuts[2], cuts[3]), insert: vec![] },
+                Splice { at: Span::new(cuts[0], cuts[1]), insert: extra.as_slice().into() },
+                Splice { at: Span::new(cuts[2], cuts[3]), insert: [].into() },
             ]).unwrap();
             prop_assert_eq!(a.then(&b).apply(&text), b.apply(&middle));
         }

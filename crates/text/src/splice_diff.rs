@@ -22,11 +22,10 @@ pub fn diff_splices(from: &[u8], to: &[u8]) -> Splices {
         .into_iter()
         .map(|change| Splice {
             at: Span::new(change.old.start, change.old.end),
-            insert: to[change.new].to_vec(),
+            insert: to[change.new].into(),
         })
         .collect();
-    Splices::new(from.len(), list)
-        .unwrap_or_else(|_| Splices::one(from.len(), Span::new(0, from.len()), to.to_vec()))
+    Splices::new(from.len(), list).unwrap_or_else(|_| Splices::one(from.len(), Span::new(0, from.len()), to))
 }
 
 /// Widens a change by the lines that it could be shifted over.

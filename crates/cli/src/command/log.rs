@@ -45,8 +45,8 @@ Examples:
   slipstitch log --all --json
   slipstitch log --follow              show changes and proposals as they happen
 
-A line that starts with ~ marks a file that was changed outside Slipstitch, between two changes or
-since the last one.
+A line that starts with ~ marks a file that was changed between two changes or since the last one
+by something not recorded here: another program, or Slipstitch with another root.
 
 A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or
 a duration before now (30m, 2h, 3d, 1w).";
@@ -113,7 +113,7 @@ fn named_changes(ranges: &[IdRange], workspace: &Workspace) -> Result<Vec<Summar
 #[derive(Serialize)]
 struct LogOutput {
     changes: Vec<Summary>,
-    /// Files changed outside Slipstitch between these changes or since.
+    /// Files changed without a record between these changes or since.
     foreign: Vec<ForeignChange>,
     /// Whether older changes were left out.
     more: bool,
@@ -209,14 +209,17 @@ fn who(change: &Summary) -> String {
     })
 }
 
-/// Writes a line for a file that was changed outside Slipstitch.
+/// Writes a line for a file that was changed without a record: by another program, or by Slipstitch with another root.
 fn write_foreign_change(found: &ForeignChange, out: &mut StyledText) {
     let when = match found.before {
         Some(before) => format!("between {} and {before}", found.after),
         None => format!("since {}", found.after),
     };
     let path = escape_controls(found.path.as_str());
-    out.styled(AnsiColor::Yellow.on_default(), format!("~ {path} was changed outside Slipstitch {when}"));
+    out.styled(
+        AnsiColor::Yellow.on_default(),
+        format!("~ {path} was changed {when} by something not recorded here"),
+    );
     out.line("");
 }
 

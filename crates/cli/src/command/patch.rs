@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::patch::{Format, ParseOptions};
-use slipstitch::core::plan::ChangeId;
-use slipstitch::core::plan::ParseError;
 use slipstitch::core::plan::patch::{PatchDirection, PatchOptions, plan};
+use slipstitch::core::plan::{ChangeId, EditPlan, ParseError};
 use slipstitch::core::plan::{Overwriting, Tolerance};
 use slipstitch::core::report::Report;
 
@@ -114,16 +113,22 @@ impl Patch {
             },
             tolerance: if self.strict { Tolerance::Exact } else { Tolerance::Recover },
         };
-        let mut plan = plan(&text, &options).map_err(parse_error_report)?;
-        plan.run = run_mode(self.check);
+        let make_plan = || -> Result<EditPlan, CommandError> {
+            let plan = plan(&text, &options).map_err(parse_error_report)?;
+            Ok(EditPlan { run: run_mode(self.check), ..plan })
+        };
         let is_dry_run = self.run.dry_run;
-        let mut report = self.run.run(&workspace, plan.clone(), "patch");
-        hunks::name_failures(&mut report, &hunks::parts(&plan));
-        if let Some(leftovers) = self.leftovers()
-            && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
-        {
-            let report = self.run.run(&workspace, partial.plan.clone(), "patch");
-            return Ok(Box::new(PartialOutput::new(report, &partial)));
+        let mut report = self.run.run(&workspace, make_plan()?, "patch");
+        if !report.failures.is_empty() || self.leftovers().is_some() {
+            // Parsed again instead of copied: a patch can be large, and most of them apply.
+            let plan = make_plan()?;
+            hunks::name_failures(&mut report, &hunks::parts(&plan));
+            if let Some(leftovers) = self.leftovers()
+                && let Some(partial) = partial::without_failures(&plan, &report, leftovers, &workspace)
+            {
+                let report = self.run.run(&workspace, partial.plan.clone(), "patch");
+                return Ok(Box::new(PartialOutput::new(report, &partial)));
+            }
         }
         if self.check && !is_dry_run {
             (report.diff, report.raw_diff) = (None, None);
@@ -157,6 +162,9 @@ impl CommandOutput for PatchOutput {
     }
 
     fn write(&self, streams: &mut Streams) {
+        if self.0.failures.is_empty() {
+            return self.0.write(streams);
+        }
         let mut report = self.0.clone();
         report.failures.iter_mut().for_each(|failure| failure.edit = None);
         report.write(streams);

@@ -14,11 +14,12 @@ use slipstitch::core::engine::unknown_proposal;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::ports::journal::{
     Proposal, ProposalDecision, ProposalHunk, ProposalId, ProposalSubject, RecordedText, RejectedHunk,
-    StoredProposal,
+    StoredProposal, Summary,
 };
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::escape_controls;
 use slipstitch::{Reviewer, Workspace};
+use slipstitch_review::terminal::Limits;
 
 use super::log;
 use crate::complete;
@@ -149,7 +150,8 @@ impl Review {
     pub(super) fn run(self, global: &Global) -> CommandResult {
         let workspace = global.open_to_select()?;
         if self.web {
-            return web::serve(workspace, self.port);
+            let selection = self.selection.for_page(&workspace, global)?;
+            return web::serve(workspace, self.port, selection);
         }
         let is_list = matches!(self.action, Some(Action::List { .. }));
         match self.action {
@@ -167,7 +169,18 @@ impl Review {
                 let display = if self.plain { Display::Lines } else { screen::choose_display(global) };
                 if !is_list && display == Display::Screen {
                     let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
-                    return screen::run(&workspace, reviewer, global, &is_selected);
+                    let has_change = |change: &Summary| {
+                        let paths = change.files.iter();
+                        let paths = paths.flat_map(|file| [&file.path_before, &file.path_after]).flatten();
+                        selection.includes(change.at, &change.origin, paths, files.as_ref(), global)
+                    };
+                    let limits = Limits {
+                        has_proposal: &is_selected,
+                        has_change: &has_change,
+                        calls: &selection.calls(files.as_ref(), global),
+                        is_limited: selection.is_given(global) || global.session.is_some(),
+                    };
+                    return screen::run(&workspace, reviewer, global, limits);
                 }
                 let mut pending = workspace.proposals().map_err(Report::from)?;
                 pending.retain(is_selected);

@@ -12,7 +12,6 @@ use super::dialect_name::DialectName;
 use crate::complete;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
-use crate::path_filter::PathFilter;
 use crate::progress::Progress;
 use crate::selection::{Selection, write_nothing_listed};
 use crate::streams::{Streams, StyledText, columns, padded};
@@ -112,15 +111,8 @@ impl Stats {
             || global.session.is_some()
             || self.dialect.is_some()
             || self.model.is_some();
-        let filter = CallFilter {
-            session: global.session.clone(),
-            agent: global.agent.clone(),
-            model: self.model,
-            dialect: self.dialect,
-            files: files.as_ref().map(PathFilter::names),
-            since: self.selection.since,
-            until: self.selection.until,
-        };
+        let calls = self.selection.calls(files.as_ref(), global);
+        let filter = CallFilter { model: self.model, dialect: self.dialect, ..calls };
         let groups = workspace.stats(&filter).map_err(Report::from)?;
         let failures = workspace.failures(&filter).map_err(Report::from)?;
         if let Some(missing) = files.filter(|files| groups.is_empty() && files.is_missing()) {

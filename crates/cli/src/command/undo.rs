@@ -129,7 +129,7 @@ fn needs_confirmation(changes: &[Summary], workspace: &Workspace) -> CommandErro
     };
     let ids: Vec<String> = changes.iter().take(MAX_LISTED).map(|change| change.id.to_string()).collect();
     let more = if changes.len() > MAX_LISTED { ", …" } else { "" };
-    let message = format!("{count} ({}{more}), and undoing them needs confirmation", ids.join(", "));
+    let message = format!("{count} ({}{more}), and the undo needs confirmation", ids.join(", "));
     // A session confirms its own changes. Those of others follow the settings, and without a terminal `--yes` does not help.
     let is_others = |change: &Summary| change.origin.session != workspace.session();
     let asks_about_others = workspace.config().policy.undo_others != ConsentRule::Allow;

@@ -4,9 +4,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::fields::{self, FieldError};
 use super::schema::type_of;
 use super::{Dialect, OtherName, Tool};
+use crate::fields::{self, FieldError};
 use crate::plan::{ParseError, ParseProblem};
 use slipstitch_text::display::{join_items, quote_names};
 

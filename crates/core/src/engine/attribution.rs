@@ -18,7 +18,8 @@ impl Engine<'_> {
         for failure in &mut error.failures {
             let Reason::NotFound(diagnosis) = &mut failure.reason else { continue };
             let Some(now) = snapshots.get(&failure.path) else { continue };
-            if let Some(quoted) = &diagnosis.quoted {
+            // Nobody changed what is still there.
+            if let Some(quoted) = diagnosis.quoted.as_ref().filter(|quoted| quoted.still_there.is_none()) {
                 diagnosis.changed_by =
                     self.changed_by(&failure.path, now, quoted.lines_now.clone(), &quoted.version);
             }

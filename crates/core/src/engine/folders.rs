@@ -214,6 +214,7 @@ fn tree_text(title: &str, tree: &[TreeEntry]) -> String {
     for TreeEntry { depth, entry } in tree.iter().take(MAX_ENTRIES) {
         let indent = "  ".repeat(*depth);
         let line = match entry.kind {
+            EntryKind::File if entry.size == 1 => format!("\n{indent}{} (1 byte)", entry.name),
             EntryKind::File => format!("\n{indent}{} ({} bytes)", entry.name, entry.size),
             EntryKind::Folder => format!("\n{indent}{}/", entry.name),
             EntryKind::Other => format!("\n{indent}{} (not a regular file)", entry.name),

@@ -13,7 +13,7 @@ use crate::ports::journal::{
     JournalErrorKind, RecordedText, Summary,
 };
 use slipstitch_text::rebase::drop_noops;
-use slipstitch_text::{ContentHash, Span, Splices, VersionClaim, diff_splices};
+use slipstitch_text::{ContentHash, Splices, VersionClaim, diff_splices};
 
 /// How many changes of a file are read.
 const MAX_STEPS: usize = 20_000;
@@ -44,6 +44,15 @@ pub struct HistoryStep {
     pub record: FileRecord,
     /// The changes that it reverts.
     pub reverts: Vec<ChangeId>,
+}
+
+/// The reversal of a change that is planned together with others.
+#[derive(Debug, Clone)]
+pub struct PlannedRevert {
+    /// The change to revert.
+    pub of: ChangeId,
+    /// The records of its files.
+    pub records: Vec<FileRecord>,
 }
 
 /// What happened to a file after some change.
@@ -161,22 +170,19 @@ impl FileHistory {
         Ok(history)
     }
 
-    /// Appends planned changes, each with the records of its files. The files of one change move at once, so at most one of
-    /// its records concerns a file that exists.
-    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a Vec<FileRecord>>) {
+    /// Appends planned changes. The files of one change move at once, so at most one of its records concerns a file that
+    /// exists.
+    pub fn add_planned<'a>(&mut self, planned: impl IntoIterator<Item = &'a PlannedRevert>) {
         for change in planned {
             let is_at_path = |record: &&FileRecord| {
                 record.path_before().is_some_and(|before| Some(before) == self.path.as_ref())
             };
-            match change.iter().find(is_at_path) {
-                Some(record) => self.add_planned_record(record),
-                None => change.iter().for_each(|record| self.add_planned_record(record)),
+            let here = change.records.iter().find(is_at_path);
+            let records = here.map_or(&change.records[..], std::slice::from_ref);
+            for record in records {
+                self.add(HistoryStep { by: None, record: record.clone(), reverts: vec![change.of] });
             }
         }
-    }
-
-    fn add_planned_record(&mut self, record: &FileRecord) {
-        self.add(HistoryStep { by: None, record: record.clone(), reverts: Vec::new() });
     }
 
     /// Adds a change if it concerns this file.
@@ -226,34 +232,10 @@ impl FileHistory {
         Some(rewind.finish())
     }
 
-    /// The recorded changes that touched these places of the text with the hash `left`, from which the history starts,
-    /// oldest first and without those that were undone again. Only the records are needed, so it does not matter whether
-    /// the texts can be rebuilt; the search ends at a foreign change that was not recorded.
-    pub fn changes_touching(&self, places: Vec<Span>, left: ContentHash) -> Vec<ChangeId> {
-        let (mut places, mut hash) = (places, left);
-        let mut touching: Vec<ChangeId> = Vec::new();
-        for HistoryStep { by, record, reverts } in &self.steps {
-            let (Some(before), Some(after)) = (record.hash_before(), record.hash_after()) else { break };
-            if before != hash {
-                match &record.foreign_edit {
-                    Some(edit) if edit.hash_before == hash => map_places(&mut places, &edit.splices),
-                    _ => break,
-                };
-            }
-            if record.text == RecordedText::Withheld {
-                break;
-            }
-            if map_places(&mut places, &record.inverse.splices) {
-                let cancels = |id: &ChangeId| touching.contains(id);
-                if !reverts.is_empty() && reverts.iter().all(cancels) {
-                    touching.retain(|id| !reverts.contains(id));
-                } else {
-                    touching.extend(*by);
-                }
-            }
-            hash = after;
-        }
-        touching
+    /// The change that moved the file last.
+    pub fn last_move(&self) -> Option<ChangeId> {
+        let moves = |step: &&HistoryStep| step.record.path_before() != step.record.path_after();
+        self.steps.iter().rev().find(moves)?.by
     }
 
     /// The recorded changes, oldest first.
@@ -527,38 +509,6 @@ fn usable_entry(journal: &dyn Journal, id: ChangeId) -> Result<Option<Entry>, Jo
         Err(error) if error.kind == JournalErrorKind::Damaged => Ok(None),
         found => found,
     }
-}
-
-/// Maps places of the text before a change to the text after it, and returns whether the change touches one. `inverse`
-/// reverts the change; its text is not needed.
-fn map_places(places: &mut [Span], inverse: &Splices) -> bool {
-    let mut touched = false;
-    for place in places {
-        // Growth of the text before the place, so far.
-        let mut shift = 0isize;
-        let (mut start, mut end) = (place.start(), place.end());
-        let mut moved_end = 0isize;
-        let mut offset = 0isize;
-        for splice in inverse.iter() {
-            let before = Span::new(
-                splice.at.start().strict_add_signed(offset),
-                splice.at.start().strict_add_signed(offset) + splice.insert.len(),
-            );
-            let growth = splice.at.len() as isize - splice.insert.len() as isize;
-            offset -= growth;
-            touched |= before.start() <= place.end() && before.end() >= place.start();
-            if before.end() <= place.start() {
-                shift += growth;
-            } else if before.start() < place.end() {
-                start = start.min(before.start());
-                end = end.max(before.end());
-                moved_end += growth;
-            }
-        }
-        let first = start.strict_add_signed(shift);
-        *place = Span::new(first, first + (end - start).strict_add_signed(moved_end));
-    }
-    touched
 }
 
 /// Whether a change may have had the claimed version at a path, or moved the file there. A cheap check that avoids

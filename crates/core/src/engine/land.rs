@@ -102,10 +102,20 @@ impl Engine<'_> {
             GuardMode::Edit(plan) if self.is_confirmed(&shown, landing.run)? => Some(plan.confirmed()),
             _ => None,
         };
+        // A confirmation of what was not shown does not count yet.
+        let early = match &guards {
+            GuardMode::Edit(plan) if confirmation == Confirmation::Sent && confirmed.is_none() => {
+                Some((changes.clone(), plan.confirmed()))
+            }
+            _ => None,
+        };
         let guards = confirmed.as_ref().map_or(guards, GuardMode::Edit);
         let checked = match self.check(changes, snapshots, guards, &landing, phrases) {
-            // The caller can confirm the change, and should see it before.
+            // The caller can confirm the change, and should see it before, unless it would be refused even then.
             Err(report) if is_confirmable(&report, confirmation) => {
+                if let Some((changes, plan)) = early {
+                    self.check(changes, snapshots, GuardMode::Edit(&plan), &landing, phrases).map(drop)?;
+                }
                 self.note_shown_change(&shown)?;
                 return Err(report.diff(diff));
             }

@@ -148,7 +148,7 @@ impl Report {
             // A message that starts with the path needs no second one.
             1 if main.message.starts_with(&format!("`{}` ", main.path)) => main.message.clone(),
             1 => format!("`{}`: {}", main.path, main.message),
-            count if all_done => format!("all {count} edits are in place"),
+            count if all_done => format!("the result of all {count} edits is already there"),
             count => format!("{count} edits cannot be applied, so nothing was written"),
         };
         let hint = if is_main_done && !all_done {
@@ -301,11 +301,15 @@ fn new_lines(file: &FileChange) -> String {
     }
     places.sort_by_key(|lines| lines.start);
     places.dedup();
+    let word = match &places[..] {
+        [lines] if lines.count <= 1 => "line",
+        _ => "lines",
+    };
     let ranges = places.iter().map(|lines| match lines.count {
         0 | 1 => lines.start.to_string(),
         count => format!("{}-{}", lines.start, lines.start + count - 1),
     });
-    format!(", now lines {}", ranges.collect::<Vec<_>>().join(", "))
+    format!(", now {word} {}", ranges.collect::<Vec<_>>().join(", "))
 }
 
 /// Whether a summary says what was done.

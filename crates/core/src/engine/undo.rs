@@ -8,6 +8,7 @@ mod by_diff;
 mod conflict;
 mod draft;
 mod merge;
+mod overlap;
 
 use super::Engine;
 use super::edit::retry_on_conflict;

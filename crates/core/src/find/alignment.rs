@@ -161,6 +161,23 @@ impl Alignment {
         })
     }
 
+    /// Whether all lines have the request's indentation with the same prefix added, or all with the same prefix removed.
+    pub(super) fn has_shifted_indentation(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
+        let pairs = self.indent_pairs(script, index);
+        let have_one_prefix = |prefix: fn(&IndentPair) -> Option<&str>| match pairs.first().map(prefix) {
+            Some(None) => false,
+            first => pairs.iter().map(prefix).all(|other| Some(other) == first),
+        };
+        have_one_prefix(|pair| pair.file.strip_suffix(pair.request.as_str()))
+            || have_one_prefix(|pair| pair.request.strip_suffix(pair.file.as_str()))
+    }
+
+    /// Whether the place has the request's blank lines and no others. Of lines that are left out, nothing is known.
+    pub(super) fn has_same_blank_lines(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
+        let is_other = |class| matches!(class, DifferenceKind::BlankLines | DifferenceKind::Elision);
+        self.differences(script, index).iter().all(|difference| !is_other(difference.class))
+    }
+
     /// The indentation of each anchor in the request and in the file.
     pub(super) fn indent_pairs(&self, script: &Script, index: &SearchIndex<'_>) -> Vec<IndentPair> {
         script

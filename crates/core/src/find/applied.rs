@@ -40,7 +40,7 @@ pub(super) fn require_unapplied(
     rules: EditRules,
     snapshot: &Snapshot,
 ) -> Result<(), Reason> {
-    if rules.if_already_applied != IfAlreadyApplied::Succeed || old.is_empty() || new.len() <= old.len() {
+    if !may_be_insertion(old.len(), new.len(), rules) {
         return Ok(());
     }
     match find_inserted(old, new, found, snapshot) {
@@ -51,6 +51,11 @@ pub(super) fn require_unapplied(
         }
         None => Ok(()),
     }
+}
+
+/// Whether replacing an old text by a new one, with these lengths, may add lines that are there already.
+pub(super) fn may_be_insertion(old: usize, new: usize, rules: EditRules) -> bool {
+    rules.if_already_applied == IfAlreadyApplied::Succeed && old > 0 && new > old
 }
 
 /// Where the new text is, if it is there with its old text at `found`.

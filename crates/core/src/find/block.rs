@@ -27,7 +27,15 @@ pub(super) fn find_places(script: &Script, index: &SearchIndex<'_>) -> Vec<Align
     let starts_inside = is_distinctive(wanted[0]) && !script.rows[keys[0].0].text.starts_with([' ', '\t']);
     let last = wanted.len() - 1;
     let may_be_partial = (role(0) == Role::Context && starts_inside, role(last) == Role::Context);
-    find_partial_lines(&wanted, may_be_partial, index).into_iter().map(align).collect()
+    let found = find_partial_lines(&wanted, may_be_partial, index).into_iter();
+    // It starts many lines as well. At the end of a quotation it is at least at its depth.
+    let sent = &script.rows[keys[last].0].text;
+    let ends_well = |start: &usize| {
+        is_distinctive(wanted[last])
+            || index.has_key(start + last, wanted[last])
+            || index.text(start + last).starts_with(sent.as_str())
+    };
+    found.filter(ends_well).map(align).collect()
 }
 
 /// Places where the first line is the end of a line of the file, or the last one the start of one.

@@ -204,6 +204,10 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                     "edit {edit}: clipboard `{name}` contains the file's text, which differs from the old text you sent"
                 ));
             }
+            // Lines that are deleted take their last newline along, even if the old text stops before it.
+            if differs && text.ends_with('\n') && !canonical(old).ends_with('\n') {
+                text.pop();
+            }
             sources.copied.push((edit, name.clone(), text));
         }
     }

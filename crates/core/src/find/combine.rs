@@ -169,10 +169,10 @@ pub(super) fn ordered_splices(list: Vec<Splice>, snapshot: &Snapshot) -> Result<
         match (filled.first(), filled.last()) {
             (Some(&first), Some(&last)) => {
                 if after_cr && list[first].insert.starts_with(&lf) {
-                    list[first].insert.splice(..lf.len(), crlf.iter().copied());
+                    list[first].insert = [&crlf, &list[first].insert[lf.len()..]].concat().into();
                 }
                 if before_lf && list[last].insert.ends_with(&cr) {
-                    list[last].insert.extend_from_slice(&lf);
+                    list[last].insert = [&list[last].insert, &lf[..]].concat().into();
                 }
             }
             _ if after_cr && before_lf => return Err(Reason::JoinsNewlines),

@@ -12,7 +12,7 @@ use super::diagnosis::{Candidate, Cause, Diagnosis, LineDifference, Mismatch, ca
 use super::drift::{ClosePlace, closest_places, surpassing};
 use super::elision::{has_elision, is_elision};
 use super::file_text::FileText;
-use super::heading::{item_name, names_other_block, rows_naming_blocks_around_change};
+use super::heading::{names_other_block, names_other_item, rows_naming_blocks_around_change};
 use super::limits::{
     MARGIN, MAX_CANDIDATES, MAX_DIFFERENCES, MAX_RARE, MAX_WORD_BYTES, MIN_CLOSE, MIN_PINNING_LETTERS,
     MIN_SPELLED_ALIKE, MIN_SPELLED_LETTERS, MIN_VERY_CLOSE,
@@ -26,6 +26,7 @@ use super::script::{Role, Row, Script};
 use super::search::find_only;
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
+use super::whitespace;
 use crate::change::{DifferenceKind, Lines, Rung};
 use crate::plan::Tolerance;
 use crate::snapshot::Snapshot;
@@ -75,6 +76,11 @@ impl Diagnoser<'_, '_> {
         {
             return Diagnosis::new(Cause::AlreadyApplied, vec![candidate(place, snapshot)]);
         }
+        if near.cause != Some(Cause::Whitespace)
+            && let Some(diagnosis) = self.diagnose_whitespace(&old)
+        {
+            return diagnosis;
+        }
         let is_close = near.cause.is_some();
         let is_undecided = !near.is_decided && near.rivals().nth(1).is_some();
         let mut diagnosis = Diagnosis::new(near.cause.unwrap_or(Cause::NotFound), near.candidates);
@@ -90,7 +96,9 @@ impl Diagnoser<'_, '_> {
         if is_close && is_decided {
             diagnosis = offers.with_resend(diagnosis);
             // Offer the whole edit only if it would apply there once the removed lines are corrected.
-            let is_possible = |first: &Candidate| first.choosable || offers.has_all_context(first.lines);
+            let is_possible = |first: &Candidate| {
+                first.choosable || offers.has_all_context(first.lines) || offers.is_renamed(first.lines)
+            };
             let is_offered = diagnosis.candidates.first().is_some_and(is_possible);
             diagnosis.resend_edit = diagnosis.resend_edit.filter(|_| is_offered);
         }
@@ -99,6 +107,55 @@ impl Diagnoser<'_, '_> {
             diagnosis.cause = Cause::NotFound;
         }
         Diagnosis { is_undecided, ..diagnosis.with_lines_to_read(&near.read, snapshot) }
+    }
+
+    /// The places where only whitespace differs, if the text begins or ends inside a line, so that its lines are not those of the
+    /// file.
+    fn diagnose_whitespace(&self, old: &str) -> Option<Diagnosis> {
+        let snapshot = self.file.snapshot;
+        let mut places = whitespace::find_places(old, self.request.place.within, snapshot);
+        let differing = |at: &Span| -> Option<Difference> {
+            let mut line = snapshot.line_of(at.start());
+            let found = String::from_utf8_lossy(at.of(snapshot.text()));
+            let is_blank = |text: &&str| text.trim().is_empty();
+            let wanted = old.trim().lines().filter(|line| !is_blank(line));
+            let mut found = found.lines();
+            for request in wanted {
+                let file = found.by_ref().inspect(|_| line += 1).find(|line| !is_blank(line))?;
+                if file != request {
+                    let (request, file) = (request.to_owned(), file.to_owned());
+                    let class = match request.trim() == file.trim() {
+                        true => DifferenceKind::Indentation,
+                        false => DifferenceKind::Spacing,
+                    };
+                    return Some(Difference { class, line: line - 1, request, file });
+                }
+            }
+            None
+        };
+        // Exact text that has to be complete lines is no match for another reason.
+        places.retain(|at| differing(at).is_some());
+        let candidates = places.iter().map(|at| Candidate {
+            differences: differing(at).iter().map(LineDifference::from).collect(),
+            ..candidate_at(*at, snapshot)
+        });
+        let candidates: Vec<Candidate> = candidates.collect();
+        let lines: Vec<Lines> = candidates.iter().map(|candidate| candidate.lines).collect();
+        let mismatch = places.first().and_then(differing).map(|difference| {
+            let Difference { line, request, file, .. } = difference;
+            let mismatch =
+                Mismatch { line: Some(line), expected: request, found: Some(file), is_removed: false };
+            mismatch.in_script(self.request.as_meant())
+        });
+        let mut diagnosis = Diagnosis::new(Cause::Whitespace, candidates);
+        diagnosis.mismatch = Some(self.named_mismatch(mismatch));
+        // Within a line, the new text can stay as it is.
+        let (_, new) = self.request.texts();
+        if let ([at], false) = (&places[..], old.contains('\n') || old.trim() != old) {
+            let offers = Offers { request: self.request, file: self.file };
+            diagnosis = offers.with_texts(diagnosis, *at, &[(at.start()..at.end(), new)]);
+        }
+        (!places.is_empty()).then(|| diagnosis.with_lines_to_read(&lines, snapshot))
     }
 
     /// Places with the most lines of the request, the one to offer first.
@@ -110,6 +167,13 @@ impl Diagnoser<'_, '_> {
         let Some(best) = closest.first().map(|place| place.similarity) else { return near };
         let lines = script.anchors().count() as f64;
         let rivals = closest.iter().take_while(|place| (best - place.similarity) * lines < MARGIN).count();
+        let rivals = match self.place_of_removed_lines(&closest) {
+            Some(at) => {
+                closest[..=at].rotate_right(1);
+                1
+            }
+            None => rivals,
+        };
         let chosen = self.choose_rival(&closest[..rivals]);
         near.is_decided = chosen.is_some_and(|chosen| chosen.is_certain);
         if let Some(chosen) = chosen {
@@ -147,6 +211,22 @@ impl Diagnoser<'_, '_> {
         near
     }
 
+    /// The only place with the lines that the request removes, if the closest one lacks them and the request can be applied there.
+    /// What is to be changed says more about the place than what is around it.
+    fn place_of_removed_lines(&self, closest: &[ClosePlace]) -> Option<usize> {
+        let has_removed = |place: &ClosePlace| place.removed_similarity == 1.0;
+        if closest.first().is_none_or(has_removed) {
+            return None;
+        }
+        let offers = Offers { request: self.request, file: self.file };
+        let mut found = (0..closest.len()).filter(|&at| has_removed(&closest[at]));
+        let (Some(at), None) = (found.next(), found.next()) else { return None };
+        let is_place = closest[at].has_only_removed_line
+            && closest[at].similarity >= MIN_CLOSE
+            && offers.is_choosable(closest[at].alignment.lines());
+        is_place.then_some(at)
+    }
+
     /// The place to offer among several that are about as close: the only one to which the request can be applied, because
     /// the lines that it removes are there, the one where the request says it is, the only one with all lines of the
     /// request, or with one that is nowhere else, or one that has every line that the others have and more.
@@ -164,7 +244,11 @@ impl Diagnoser<'_, '_> {
         let mut stated = choosable.iter().copied().filter(|&at| is_stated(&rivals[at]));
         // However similar the others are as a whole, they lack lines of the request.
         let complete = only(&choosable, |at| rivals[at].has_all_lines);
-        let pinned = || only(&choosable, |at| rivals[at].has_only_line);
+        // A line that is nowhere else proves little if all others are at the depth of the request somewhere else.
+        let is_as_deep = |&at: &usize| {
+            rivals.iter().all(|other| other.indented_lines() <= rivals[at].indented_lines() + 1)
+        };
+        let pinned = || only(&choosable, |at| rivals[at].has_only_line).filter(is_as_deep);
         let surpassing =
             || surpassing(&rivals.iter().collect::<Vec<_>>()).filter(|at| choosable.contains(at));
         match (&choosable[..], stated.next().or(complete).or_else(pinned).or_else(surpassing)) {
@@ -303,7 +387,7 @@ fn is_in_same_block(script: &Script, alignment: &Alignment, index: &SearchIndex<
     }
     rows_naming_blocks_around_change(script)
         .into_iter()
-        .all(|row| line(row).is_some_and(|line| item_name(&line) == item_name(&script.rows[row].text)))
+        .all(|row| line(row).is_some_and(|line| !names_other_item(&script.rows[row].text, &line)))
 }
 
 /// Whether a line that a request removes is at a place, and nowhere else in the file.

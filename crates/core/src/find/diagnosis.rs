@@ -7,7 +7,8 @@ use super::limits::{
     MAX_CANDIDATES, MAX_DIFFERENCE_CHARS, MAX_PREVIEW_CHARS, MAX_PREVIEW_LINES, READ_CONTEXT,
 };
 use super::recovery::lines_of_span;
-use crate::change::{DifferenceKind, Lines};
+use super::still_there::{EqualLines, StillThere};
+use crate::change::{DifferenceKind, Lines, Rung};
 use crate::path::FilePath;
 use crate::ports::versions::{ChangedBy, VersionSource};
 use crate::snapshot::Snapshot;
@@ -51,6 +52,9 @@ pub enum Cause {
     ChangedSince,
     /// The text was in an earlier version of the file and has been removed since.
     RemovedSince,
+    /// The text was in an earlier version of the file and is still there, but because of lines like it, it is not certain that
+    /// this is the place.
+    UnclearSince,
 }
 
 /// What is known about text that was not found.
@@ -119,6 +123,8 @@ pub(crate) struct QuotedVersion {
     pub(crate) version: Arc<[u8]>,
     /// The lines of the current file that replaced the text, half open; empty if the text is gone.
     pub(crate) lines_now: Range<usize>,
+    /// Where the text still stands as it was, if it does.
+    pub(crate) still_there: Option<StillThere>,
 }
 
 /// An edit to send instead of the one that was refused.
@@ -326,6 +332,12 @@ impl Diagnosis {
         }
     }
 
+    /// Whether there are several places, and nothing in their text tells them apart.
+    fn has_same_text_at_all_places(&self) -> bool {
+        let mut two = self.candidates.windows(2).peekable();
+        two.peek().is_some() && two.all(|two| two[0].preview == two[1].preview)
+    }
+
     fn by(&self) -> String {
         self.changed_by.as_ref().map_or(String::new(), |by| format!(" ({by})"))
     }
@@ -362,7 +374,14 @@ impl Diagnosis {
                 _ => "the old text was not found in the file".into(),
             },
             Cause::Whitespace => {
-                format!("no exact match; only whitespace differs at {place}{difference}")
+                let places = match &self.candidates[..] {
+                    several @ [_, _, ..] if several.iter().all(differs_in_whitespace) => {
+                        let places = join_items(several.iter().map(|candidate| candidate.lines));
+                        format!("{} places ({places})", several.len())
+                    }
+                    _ => place,
+                };
+                format!("no exact match; only whitespace differs at {places}{difference}")
             }
             Cause::Punctuation => {
                 format!("no exact match; only punctuation differs at {place}{difference}")
@@ -411,10 +430,31 @@ impl Diagnosis {
                 AppliedForm::Mode => "the file already has this mode".into(),
             },
             Cause::ChangedSince => {
-                format!("the old text is from {}, and {place} changed since{}", self.version(), self.by())
+                let lines = self.quoted.as_ref().map(|quoted| &quoted.lines_now);
+                let changed = lines
+                    .filter(|lines| !lines.is_empty())
+                    .map_or(place, |lines| Lines { start: lines.start, count: lines.len() }.to_string());
+                format!("the old text is from {}, and {changed} changed since{}", self.version(), self.by())
             }
             Cause::RemovedSince => {
                 format!("the old text is from {}, and was removed since{}", self.version(), self.by())
+            }
+            Cause::UnclearSince => {
+                let still_there = self.quoted.as_ref().and_then(|quoted| quoted.still_there);
+                let at = still_there.map_or(place, |still_there| still_there.at.to_string());
+                let doubt = match still_there.map(|still_there| still_there.equal_lines) {
+                    Some(EqualLines::Added) => {
+                        "equal lines were added since, so it is not certain which are meant"
+                    }
+                    Some(EqualLines::Removed) => {
+                        "equal lines were removed since, so it is not certain which were meant"
+                    }
+                    Some(EqualLines::Several) => {
+                        "there are equal lines elsewhere, so it is not certain which are meant"
+                    }
+                    Some(EqualLines::None) | None => "it is not certain that this is the place",
+                };
+                format!("the old text is from {}, and still at {at}, but {doubt}", self.version())
             }
         }
     }
@@ -447,6 +487,9 @@ impl Diagnosis {
             }
             Cause::NotFound => format!("Copy {old} exactly from the current file."),
             Cause::StaleContext if self.is_undecided => format!("Copy {old} from the place that you mean."),
+            Cause::Whitespace if self.has_same_text_at_all_places() => format!(
+                "Send {old} with the file's whitespace, and with more of the lines around it: the places have the same text."
+            ),
             Cause::Whitespace => format!("Send {old} with the file's whitespace, as shown{}.", self.choice()),
             Cause::Punctuation => {
                 format!("Send {old} with the file's punctuation, as shown{}.", self.choice())
@@ -496,6 +539,12 @@ impl Diagnosis {
                 "Look at the text that is there now; if the edit still makes sense, send {old} as shown."
             ),
             Cause::RemovedSince => "Read the file again; the text may have been moved or rewritten.".into(),
+            Cause::UnclearSince if self.read.is_empty() && self.offers_something() => {
+                format!("If you mean the lines that are there now, send {old} as shown.")
+            }
+            Cause::UnclearSince => {
+                format!("Copy {old} from the file, with lines around it that show which place you mean.")
+            }
         }
     }
 }
@@ -511,6 +560,11 @@ fn joined(mut ranges: Vec<Lines>) -> Vec<Lines> {
         }
     }
     out
+}
+
+/// Whether a candidate is known to differ from the request in whitespace, and in nothing else. The worst difference is the last.
+fn differs_in_whitespace(candidate: &Candidate) -> bool {
+    candidate.differences.last().is_some_and(|worst| worst.class.rung() == Rung::Whitespace)
 }
 
 /// Some lines with a few lines of context.

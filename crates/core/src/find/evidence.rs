@@ -3,34 +3,38 @@
 //!
 //! A quotation that is not in the file is best explained by a version in which it was exact. If the caller has probably seen
 //! such a version, the place is known even if the lines around it were rewritten, and a removed block is known to be gone
-//! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity.
+//! even if a twin resembles it. So a request that an earlier version explains is never placed by similarity. A version that the
+//! request fits no better than the current text explains nothing ([`fits_as_well_now`]).
 
-use std::cmp::Ordering;
+mod carried;
+
 use std::ops::Range;
 
-use super::alignment::{Alignment, indent};
-use super::file_text::{EarlierText, FileText, LineMap};
-use super::heading::{
-    block_name, ends_before_change, item_name, names_item, opens_block, rows_naming_blocks_around_change,
-};
-use super::limits::{
-    MAX_DECIDING_LINES, MAX_LINE_WEIGHT, MAX_PINNING_DISTANCE, MAX_RELATED_LINES, MIN_LEFT,
-    MIN_PINNING_LETTERS, MIN_RELATED, MIN_VERY_CLOSE,
-};
+use carried::{CarriedLine, CarriedLines};
+
+use super::alignment::Alignment;
+use super::file_text::{EarlierText, FileText};
+use super::limits::{MAX_DECIDING_LINES, MAX_RELATED_LINES, MIN_RELATED};
 use super::merge::MergePolicy;
-use super::outline::rows_around_changes;
-use super::punctuation::{is_distinctive, letters, line_key};
+use super::punctuation::line_key;
 use super::recovery::{RecoveredPlace, Recovery, StaleQuote, lines_of_span, merge_into};
 use super::request::{PlaceHint, Reading, SearchRequest};
-use super::script::{Role, Row, Script};
+use super::script::{Role, Script};
 use super::search_index::SearchIndex;
 use super::similarity::line_similarity;
+use super::still_there::StillThere;
 use super::{applied, block, inside};
 use crate::change::{DifferenceKind, Lines};
 use slipstitch_text::Span;
 
-/// Looks for a request in earlier versions of the file; `None` if no version explains it.
-pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchIndex<'_>) -> Option<Recovery> {
+/// Looks for a request in earlier versions of the file; `None` if no version explains it. `here` is its only place in the
+/// current text, apart from whitespace.
+pub(super) fn find(
+    request: &SearchRequest,
+    here: Option<&Alignment>,
+    file: &FileText<'_>,
+    now: &SearchIndex<'_>,
+) -> Option<Recovery> {
     for version in file.earlier() {
         if !file.spend_on_lines(version.index().len() / 8) {
             return Some(Recovery::TooCostly);
@@ -44,6 +48,14 @@ pub(super) fn find(request: &SearchRequest, file: &FileText<'_>, now: &SearchInd
             Quotation::Absent => {}
             // Older versions are less likely to have been seen, so they cannot decide.
             Quotation::Several => return None,
+            Quotation::At(reading, place)
+                if here.is_some_and(|here| {
+                    std::ptr::eq(&reading.script, request.as_sent())
+                        && fits_as_well_now(&reading.script, here, &place, version, now)
+                }) =>
+            {
+                return None;
+            }
             Quotation::At(reading, place) => {
                 return carry_over(reading, &place, version, now)
                     .map(|recovery| check_place(recovery, &request.place, now));
@@ -74,6 +86,39 @@ fn check_place(recovery: Recovery, hint: &PlaceHint, now: &SearchIndex<'_>) -> R
     }
 }
 
+/// Whether a request that differs from a version fits the current text better, or as well and certainly means its place there:
+/// what is left of the quoted lines is there and the rest is gone, or a line that decides about the place occurs once in both texts.
+///
+/// An example: a block was cut and pasted elsewhere, and the request quotes it without its indentation. It was never exact,
+/// so it may as well quote the block where it is now. If it was exact where the block used to be, it quotes that one.
+fn fits_as_well_now(
+    script: &Script,
+    here: &Alignment,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> bool {
+    let difference_now = FormDifference::of(script, here, now);
+    if place.difference.worst.is_none() || difference_now > place.difference {
+        return false;
+    }
+    let carried = CarriedLines::new(script, place, version, now);
+    let is_here = |line: &CarriedLine<'_>| {
+        line.now.is_some_and(|at| here.line(line.number) == Some(now.line_number(at)))
+    };
+    let is_gone = |line: &CarriedLine<'_>| line.now.is_none();
+    let has_come_here =
+        carried.lines.iter().any(is_gone) && carried.lines.iter().all(|line| is_gone(line) || is_here(line));
+    // Wherever a diff puts such a line, the request can only mean this one.
+    let is_only_one = |line: &CarriedLine<'_>| {
+        let hash = carried.earlier.squashed(line.earlier);
+        carried.earlier.occurs_once(hash) && now.occurs_once(hash)
+    };
+    difference_now < place.difference
+        || has_come_here
+        || carried.deciding_lines().take(MAX_DECIDING_LINES).any(is_only_one)
+}
+
 /// What a version says about a request.
 enum Quotation<'r> {
     /// It does not contain the text.
@@ -91,7 +136,7 @@ fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quo
         for places in searches.map(|search| search(&reading.script, &index)) {
             match &places[..] {
                 [] => {}
-                [one] => return Quotation::At(reading, QuotedPlace::of(one, &index)),
+                [one] => return Quotation::At(reading, QuotedPlace::of(&reading.script, one, &index)),
                 _ => return Quotation::Several,
             }
         }
@@ -112,16 +157,33 @@ struct QuotedPlace {
     range: Range<usize>,
     /// The quoted text, if it is only part of a line.
     inside: Option<Span>,
+    difference: FormDifference,
+}
+
+/// How far a request is from a text; the least is no difference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct FormDifference {
+    worst: Option<DifferenceKind>,
+    /// Whether more than a common prefix of all lines differs.
+    is_uneven: bool,
+}
+
+impl FormDifference {
+    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
+        let differences = alignment.differences(script, index);
+        let worst = differences.iter().map(|difference| difference.class).max();
+        Self { worst, is_uneven: !alignment.has_shifted_indentation(script, index) }
+    }
 }
 
 impl QuotedPlace {
-    fn of(alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
+    fn of(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> Self {
         let pairs: Vec<(usize, usize)> = (0..alignment.rows.len())
             .filter_map(|row| Some((row, index.position_of_line(alignment.line(row)?)?)))
             .collect();
         let positions = || pairs.iter().map(|(_, at)| *at);
         let range = positions().min().unwrap_or(0)..positions().max().map_or(0, |last| last + 1);
-        Self { pairs, range, inside: None }
+        Self { pairs, range, inside: None, difference: FormDifference::of(script, alignment, index) }
     }
 
     fn part_of_lines(at: Span, version: &EarlierText) -> Option<Self> {
@@ -130,7 +192,7 @@ impl QuotedPlace {
             (lines.start..lines.start + lines.count).filter_map(|line| index.position_of_line(line));
         let found: Vec<usize> = positions.collect();
         let range = *found.first()?..*found.last()? + 1;
-        Some(Self { pairs: Vec::new(), range, inside: Some(at) })
+        Some(Self { pairs: Vec::new(), range, inside: Some(at), difference: FormDifference::default() })
     }
 }
 
@@ -160,9 +222,16 @@ fn carry_over(
         } else {
             now.snapshot.line_count() + 1
         };
+        let changed = without_unchanged_ends(&range, place, version, now);
+        let lines_now = match changed.is_empty() {
+            true => point..point,
+            false => now.line_number(changed.start)..now.line_number(changed.end - 1) + 1,
+        };
         Recovery::Stale(StaleQuote {
-            lines_now: lines.map_or(point..point, |lines| lines.start..lines.start + lines.count),
+            lines_now,
             now: lines.filter(|_| is_related(&range, place, version, now)),
+            still_there: find_unchanged(&range, place, version, now)
+                .map(|at| StillThere { at, equal_lines: carried.equal_lines() }),
             is_left: carried.is_left(),
             is_worth_reading: carried.is_worth_reading(),
             offer: carried.offered_pairs().and_then(|pairs| {
@@ -179,7 +248,7 @@ fn carry_over(
     // If nothing was changed or removed, the current text decides. With the file's whitespace, the quotation would be exact.
     let is_current = carried.are_unchanged();
     let Some(pairs) = carried.pairs() else {
-        return (!(is_current && carried.has_deciding_line_that_occurs_once())).then(stale);
+        return (!(is_current && carried.has_unique_deciding_line())).then(stale);
     };
     let alignment = Alignment::new(&reading.script, &pairs, now);
     let is_unchanged = pairs.len() == reading.script.anchors().count() && are_consecutive(&pairs);
@@ -246,450 +315,51 @@ fn is_related(
     place.range.clone().take(MAX_RELATED_LINES).any(similar)
 }
 
-/// Whether the first rows that are not blank context are added lines, and no removed ones are among them.
-fn starts_with_insertion<'r>(rows: impl Iterator<Item = &'r Row>) -> bool {
-    let mut changed = rows
-        .skip_while(|row| row.role == Role::Context && row.blank)
-        .take_while(|row| row.role != Role::Context)
-        .peekable();
-    changed.peek().is_some() && changed.all(|row| row.role == Role::Added)
-}
-
-/// Whether a line has a squashed hash, in a part of a file.
-fn has_line(index: &SearchIndex<'_>, mut part: Range<usize>, squashed: u64) -> bool {
-    match index.occurrences(squashed) {
-        Some(mut known) => known.any(|at| part.contains(&at)),
-        None => part.len() > MAX_PINNING_DISTANCE || part.any(|at| index.squashed(at) == squashed),
-    }
-}
-
-/// A side of a line.
-#[derive(Clone, Copy)]
-enum Side {
-    Above,
-    Below,
-}
-
-/// A quoted line, and where it is now.
-struct CarriedLine<'s> {
-    number: usize,
-    row: &'s Row,
-    /// Its position in the version.
-    earlier: usize,
-    /// Its position in the current text; `None` if it was changed or removed.
-    now: Option<usize>,
-}
-
-/// The non-blank lines of a quotation, carried over to the current text.
-struct CarriedLines<'s> {
-    script: &'s Script,
-    lines: Vec<CarriedLine<'s>>,
-    map: &'s LineMap,
-    earlier: SearchIndex<'s>,
-    now: &'s SearchIndex<'s>,
-}
-
-impl<'s> CarriedLines<'s> {
-    fn new(
-        script: &'s Script,
-        place: &QuotedPlace,
-        version: &'s EarlierText,
-        now: &'s SearchIndex<'s>,
-    ) -> Self {
-        let map = version.map(now);
-        let quoted = place.pairs.iter().filter(|(number, _)| !script.rows[*number].blank);
-        let lines = quoted.map(|&(number, earlier)| CarriedLine {
-            number,
-            row: &script.rows[number],
-            earlier,
-            now: map.now(earlier),
-        });
-        Self { script, lines: lines.collect(), map, earlier: version.index(), now }
-    }
-
-    /// Whether every line is unchanged, byte for byte, with nothing new between them.
-    fn are_unchanged(&self) -> bool {
-        let is_unchanged = |line: &CarriedLine<'_>| {
-            line.now.is_some_and(|at| self.now.text(at) == self.earlier.text(line.earlier))
-        };
-        let are_together = |two: &[CarriedLine<'_>]| match (two[0].now, two[1].now) {
-            (Some(first), Some(second)) => {
-                second.checked_sub(first) == two[1].earlier.checked_sub(two[0].earlier)
-            }
-            _ => false,
-        };
-        !self.lines.is_empty()
-            && self.lines.iter().all(is_unchanged)
-            && self.lines.windows(2).all(are_together)
-    }
-
-    /// Whether a line that decides about the place, however short, occurs once in the earlier version and once now. Otherwise
-    /// the matching lines may be those of a new block with the same end.
-    fn has_deciding_line_that_occurs_once(&self) -> bool {
-        self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| self.occurs_once(line))
-    }
-
-    /// The current positions of the script's rows; `None` if what the script changes has changed.
-    fn pairs(&self) -> Option<Vec<(usize, usize)>> {
-        let holds = self.removed_lines_are_there()
-            && self.is_same_block()
-            && (self.is_pinned() || (self.is_mostly_there() && !self.may_be_a_twin()))
-            && self.additions_have_a_place(|line| line.now);
-        let pairs = self.lines.iter().filter_map(|line| Some((line.number, line.now?)));
-        holds.then(|| pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty())
-    }
-
-    /// The current positions of the script's rows, for an edit that is offered instead of made because the block around it or a
-    /// neighbour has changed. The lines that it removes must be there, and it must be certain which ones they are: one of them
-    /// occurs once, the blocks around them are the same, or the whole quotation is there, line for line. A line that was moved to
-    /// another depth counts as part of another block.
-    fn offered_pairs(&self) -> Option<Vec<(usize, usize)>> {
-        let is_certain = |line: &CarriedLine<'_>| {
-            line.row.role == Role::Removed
-                && letters(&line.row.text) >= MIN_PINNING_LETTERS
-                && self.occurs_once(line)
-                && line
-                    .now
-                    .is_some_and(|at| indent(&self.now.text(at)) == indent(&self.earlier.text(line.earlier)))
-        };
-        let holds = self.removed_lines_are_there()
-            && (self.lines.iter().any(is_certain)
-                || (self.is_pinned() && self.is_same_block())
-                || self.is_rewritten_in_place());
-        let pairs: Vec<(usize, usize)> = self
-            .lines
-            .iter()
-            .filter_map(|line| Some((line.number, line.now.or_else(|| self.successor(line))?)))
-            .collect();
-        let is_placed =
-            holds && self.additions_have_a_place(|line| line.now.or_else(|| self.successor(line)));
-        Some(pairs).filter(|pairs| is_placed && !pairs.is_empty())
-    }
-
-    /// Whether the whole quotation is there, although some of its context lines have changed: each of those was replaced on its own
-    /// by a very similar line, nothing was added or removed in between, and one of the unchanged lines is unique both in the
-    /// version and in the file. Then the block was renamed, rather than removed beside a twin.
-    fn is_rewritten_in_place(&self) -> bool {
-        let places: Option<Vec<usize>> =
-            self.lines.iter().map(|line| line.now.or_else(|| self.successor(line))).collect();
-        let is_whole = |places: &Vec<usize>| {
-            self.lines
-                .windows(2)
-                .zip(places.windows(2))
-                .all(|(lines, places)| lines[1].earlier == lines[0].earlier + 1 && places[1] == places[0] + 1)
-        };
-        let is_at_same_depth = |(line, &at): (&CarriedLine<'_>, &usize)| {
-            indent(&self.now.text(at)) == indent(&self.earlier.text(line.earlier))
-        };
-        places.is_some_and(|places| is_whole(&places) && self.lines.iter().zip(&places).all(is_at_same_depth))
-            && self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.is_fixed(line.earlier))
-    }
-
-    /// The line that a context line has turned into: the only line that replaced it alone, and much like it.
-    fn successor(&self, line: &CarriedLine<'_>) -> Option<usize> {
-        let (earlier, now) = self.map.replaced(line.earlier)?;
-        let is_only = line.row.role == Role::Context && earlier.len() == 1 && now.len() == 1;
-        let is_alike = || {
-            line_similarity(&line_key(&line.row.text), &line_key(&self.now.text(now.start))) >= MIN_VERY_CLOSE
-        };
-        (is_only && is_alike()).then_some(now.start)
-    }
-
-    /// Whether every removed line is there, with nothing new between two that follow each other. The map does not see
-    /// whitespace, but inside a line that is replaced it matters.
-    fn removed_lines_are_there(&self) -> bool {
-        let is_removed = |line: &CarriedLine<'_>| line.row.role == Role::Removed;
-        let in_place = self
-            .lines
-            .iter()
-            .filter(|line| is_removed(line))
-            .all(|line| line.now.is_some_and(|at| self.now.has_key(at, &line_key(&line.row.text))));
-        let together = self.lines.windows(2).filter(|two| is_removed(&two[0]) && is_removed(&two[1]));
-        in_place && together.clone().all(|two| two[1].now == two[0].now.map(|at| at + 1))
-    }
-
-    /// Whether the lines above the change that name a block still name it. They decide which block it is, however much of its
-    /// body is left. A line that opens a block around the change may be another one by now, but must not be gone: then its
-    /// body has moved to the block around it.
-    fn is_same_block(&self) -> bool {
-        let change = self.script.first_change();
-        let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        let enclosing = rows_around_changes(self.script);
-        let names_stay = above.into_iter().all(|line| {
-            let text = &line.row.text;
-            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
-            match () {
-                () if names_item(text) => {
-                    replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text))
-                }
-                // In any other language, layout identifies the block: `Host alpha`.
-                () if enclosing.contains(line.number) && block_name(text).is_some() => {
-                    replaced_by.any(|at| block_name(&self.now.text(at)) == block_name(text))
-                }
-                () => true,
-            }
-        });
-        names_stay && self.blocks_around_are_left()
-    }
-
-    /// The lines that decide where the change is: removed lines, and lines next to an insertion. A neighbour of replaced lines
-    /// does not show which lines those are.
-    fn deciding_lines(&self) -> impl Iterator<Item = &CarriedLine<'s>> {
-        let rows = &self.script.rows;
-        self.lines.iter().filter(move |line| {
-            line.row.role == Role::Removed
-                || starts_with_insertion(rows[line.number + 1..].iter())
-                || starts_with_insertion(rows[..line.number].iter().rev())
-        })
-    }
-
-    /// Whether a line is in the version once, and once now.
-    fn occurs_once(&self, line: &CarriedLine<'_>) -> bool {
-        let hash = self.earlier.squashed(line.earlier);
-        line.now.is_some() && self.earlier.occurs_once(hash) && self.now.occurs_once(hash)
-    }
-
-    /// Whether the lines that decide about the place are not the only ones of their kind, and something is gone: one of them, so
-    /// that a diff pairs those that are left with any of them; or another quoted line, which may have told the block from its
-    /// twins. Or a new one is next to them, and a diff may as well call theirs the new ones.
-    fn may_be_a_twin(&self) -> bool {
-        // A lone brace says little about the place, nor does a line as short as `a`. If all deciding lines are like that, each
-        // of them counts.
-        let has_letters = |text: &str| text.contains(char::is_alphanumeric);
-        let decided_by = |is_telling: fn(&str) -> bool| {
-            self.deciding_lines().take(MAX_DECIDING_LINES).any(|line| is_telling(&line.row.text))
-        };
-        let is_telling: fn(&str) -> bool = match () {
-            () if decided_by(is_distinctive) => is_distinctive,
-            () if decided_by(has_letters) => has_letters,
-            () => |_| true,
-        };
-        let telling =
-            || self.deciding_lines().filter(|line| is_telling(&line.row.text)).take(MAX_DECIDING_LINES);
-        let is_reduced = |line: &CarriedLine<'_>| {
-            let hash = self.earlier.squashed(line.earlier);
-            let before = self.earlier.occurrences(hash).map_or(0, |known| known.len());
-            before > 1 && self.now.occurs_less_often(hash, before)
-        };
-        let has_twin = |line: &CarriedLine<'_>| {
-            let hash = self.earlier.squashed(line.earlier);
-            let is_several =
-                |index: &SearchIndex<'_>| index.occurrences(hash).is_some_and(|known| known.len() > 1);
-            is_several(&self.earlier) || is_several(self.now)
-        };
-        let is_gone = |line: &CarriedLine<'_>| {
-            line.now.is_none() && is_telling(&line.row.text) && has_letters(&line.row.text)
-        };
-        let is_less = telling().any(is_reduced)
-            || telling().any(|line| self.may_have_slid(line))
-            || (telling().any(has_twin)
-                && (self.lines.iter().any(is_gone) || !self.is_together() || self.may_have_moved()));
-        let is_proof = |line: &CarriedLine<'_>| {
-            (letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line))
-                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
-        };
-        is_less && !telling().any(is_proof)
-    }
-
-    /// Whether the remaining quoted lines follow each other, with nothing new between them.
-    fn is_together(&self) -> bool {
-        let left = || self.lines.iter().filter_map(|line| line.now);
-        left().zip(left().skip(1)).all(|(before, at)| at == before + 1)
-    }
-
-    /// Whether a quoted line is gone here and new elsewhere, as when blocks swap places. A diff pairs the rest of the blocks
-    /// with whichever of them did not move.
-    fn may_have_moved(&self) -> bool {
-        self.lines.iter().take(MAX_DECIDING_LINES).any(|line| self.has_come_elsewhere(line))
-    }
-
-    /// Whether a line is gone, and a line with its text is new elsewhere.
-    fn has_come_elsewhere(&self, line: &CarriedLine<'_>) -> bool {
-        let is_new = |hash: u64| {
-            self.now.occurrences(hash).is_some_and(|mut known| known.any(|at| self.map.is_new(at)))
-        };
-        line.now.is_none() && letters(&line.row.text) > 0 && is_new(self.earlier.squashed(line.earlier))
-    }
-
-    /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
-    /// like them, and they are not a twin's.
-    fn is_left(&self) -> bool {
-        let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
-        let is_left = |line: &&CarriedLine<'_>| {
-            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1).take(MAX_DECIDING_LINES);
-            let key = line_key(&line.row.text);
-            line.now.is_some()
-                || replaced_by
-                    .any(|at| line_similarity(&key, &line_key(&self.now.text(at))) >= MIN_VERY_CLOSE)
-        };
-        let all: usize = self.lines.iter().map(weight).sum();
-        let left: usize = self.lines.iter().filter(is_left).map(weight).sum();
-        // A neighbour of a replaced line does not show that the line itself is left.
-        let removes_lines = self.script.rows.iter().any(|row| row.role == Role::Removed);
-        let is_decided = self
-            .deciding_lines()
-            .filter(|line| line.row.role == Role::Removed || !removes_lines)
-            .take(MAX_DECIDING_LINES)
-            .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
-        let mut removed = self.lines.iter().filter(|line| line.row.role == Role::Removed);
-        (is_decided || MIN_LEFT.is_reached_by(left, all))
-            && !removed.any(|line| self.has_come_elsewhere(line))
-            && self.blocks_around_are_left()
-            && !self.may_be_a_twin()
-    }
-
-    /// Whether the caller may find the place by reading what is there now, although little is left of the quoted text: the lines
-    /// that decide about the place are there, and so is a line of the text that was never anywhere else.
-    fn is_worth_reading(&self) -> bool {
-        let is_unique =
-            |line: &CarriedLine<'_>| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line);
-        self.deciding_lines().all(|line| line.now.is_some())
-            && self.lines.iter().take(MAX_DECIDING_LINES).any(is_unique)
-            && self.blocks_around_are_left()
-            && !self.may_be_a_twin()
-    }
-
-    /// Whether the lines that name or open a block around the change are there, or have been replaced by such lines.
-    fn blocks_around_are_left(&self) -> bool {
-        let change = self.script.first_change();
-        let depth = self.script.rows.get(change).map_or(0, |row| indent(&row.text).len());
-        let naming = rows_naming_blocks_around_change(self.script);
-        let above = self.lines.iter().filter(|line| line.number < change && line.now.is_none());
-        above.into_iter().all(|line| {
-            let text = &line.row.text;
-            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1);
-            if naming.contains(&line.number) {
-                return replaced_by.any(|at| item_name(&self.now.text(at)) == item_name(text));
-            }
-            let is_around = opens_block(text)
-                && indent(text).len() < depth
-                && !ends_before_change(self.script, line.number);
-            !is_around || replaced_by.any(|at| opens_block(&self.now.text(at)))
-        })
-    }
-
-    /// Whether a line that is removed, or next to an insertion, occurs once in the version and once now, if not in the whole file
-    /// then between two lines that do, or is attached to one. They show that it is the same part of the file, so it cannot be a
-    /// twin's.
-    fn is_pinned(&self) -> bool {
-        let mut lines = self.deciding_lines().take(MAX_DECIDING_LINES);
-        lines.any(|line| {
-            let is_long = letters(&line.row.text) >= MIN_PINNING_LETTERS;
-            (is_long && (self.occurs_once(line) || self.occurs_once_between_fixed_lines(line)))
-                || (self.is_next_to_fixed_line(line) && !self.may_have_moved())
-        })
-    }
-
-    /// Whether an unchanged line is long enough to identify a place and occurs once, in the earlier version and now.
-    fn is_fixed(&self, earlier: usize) -> bool {
-        let hash = self.earlier.squashed(earlier);
-        letters(&self.earlier.text(earlier)) >= MIN_PINNING_LETTERS
-            && self.map.now(earlier).is_some()
-            && self.earlier.occurs_once(hash)
-            && self.now.occurs_once(hash)
-    }
-
-    /// Whether a line is attached to one that occurs once in the version and once now: all lines between the two are the same,
-    /// with nothing new among them.
-    fn is_next_to_fixed_line(&self, line: &CarriedLine<'_>) -> bool {
-        // A lone brace below another block is not attached to what is in that block.
-        let is_above = self.has_fixed_line(line, Side::Above) && is_distinctive(&line.row.text);
-        line.now.is_some()
-            && (is_above || self.has_fixed_line_below_in_block(line))
-            && !self.may_have_slid(line)
-    }
-
-    /// Whether one of the unchanged lines below a line occurs once and belongs to the same block. The heading of the next block
-    /// shows only that the line ends some block.
-    fn has_fixed_line_below_in_block(&self, line: &CarriedLine<'_>) -> bool {
-        let unchanged = self.map.unchanged_around(line.earlier).lines;
-        let depth_of = |at: usize| indent(&self.earlier.text(at)).len();
-        let at = line.earlier;
-        let depth = depth_of(at);
-        let ends_block = at.checked_sub(1).is_some_and(|above| depth_of(above) > depth);
-        let is_in_block = |below: &usize| match depth_of(*below).cmp(&depth) {
-            Ordering::Greater => true,
-            Ordering::Equal => !ends_block && !names_item(&self.earlier.text(*below)),
-            Ordering::Less => false,
-        };
-        let end = unchanged.end.min(at + MAX_PINNING_DISTANCE).min(self.earlier.len());
-        (at + 1..end).take_while(is_in_block).any(|at| self.is_fixed(at))
-    }
-
-    /// Whether a diff may as well pair a line with another one: an equal line was removed or added in the next changed range, and
-    /// between the two is none that occurs once. If of two blocks that end alike one is removed, the end may be that of either.
-    fn may_have_slid(&self, line: &CarriedLine<'_>) -> bool {
-        let unchanged = self.map.unchanged_around(line.earlier);
-        let is_in = |changed: &(Range<usize>, Range<usize>)| {
-            let hash = self.earlier.squashed(line.earlier);
-            has_line(&self.earlier, changed.0.clone(), hash) || has_line(self.now, changed.1.clone(), hash)
-        };
-        let slides = |side: Side, changed: Option<&(Range<usize>, Range<usize>)>| {
-            changed.is_some_and(is_in) && !self.has_fixed_line(line, side)
-        };
-        line.now.is_some() && (slides(Side::Above, unchanged.above) || slides(Side::Below, unchanged.below))
-    }
-
-    /// Whether one of the unchanged lines next to a line occurs once in the version and once now.
-    fn has_fixed_line(&self, line: &CarriedLine<'_>, side: Side) -> bool {
-        let unchanged = self.map.unchanged_around(line.earlier).lines;
-        let at = line.earlier;
-        let mut lines = match side {
-            Side::Above => unchanged.start.max(at.saturating_sub(MAX_PINNING_DISTANCE))..at,
-            Side::Below => at + 1..unchanged.end.min(at + MAX_PINNING_DISTANCE).min(self.earlier.len()),
-        };
-        lines.any(|at| self.is_fixed(at))
-    }
-
-    fn occurs_once_between_fixed_lines(&self, line: &CarriedLine<'_>) -> bool {
-        if line.now.is_none() {
-            return false;
+/// The positions of what a quotation has become, without the lines at either end that are as they were. If only lines were
+/// removed, all of them.
+fn without_unchanged_ends(
+    now_range: &Range<usize>,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Range<usize> {
+    let (map, earlier) = (version.map(now), version.index());
+    let is_at =
+        |quoted: usize, at: usize| map.now(quoted) == Some(at) && earlier.text(quoted) == now.text(at);
+    let (mut start, mut end) = (now_range.start, now_range.end);
+    for quoted in place.range.clone() {
+        if start == end || !is_at(quoted, start) {
+            break;
         }
-        let at = line.earlier;
-        let first = at.saturating_sub(MAX_PINNING_DISTANCE);
-        let last = (at + MAX_PINNING_DISTANCE).min(self.earlier.len());
-        let is_fixed = |at: &usize| self.is_fixed(*at);
-        let (Some(above), Some(below)) = ((first..at).rev().find(is_fixed), (at + 1..last).find(is_fixed))
-        else {
-            return false;
-        };
-        let (Some(above_now), Some(below_now)) = (self.map.now(above), self.map.now(below)) else {
-            return false;
-        };
-        let hash = self.earlier.squashed(at);
-        let is_once = |index: &SearchIndex<'_>, mut lines: Range<usize>| {
-            lines.clone().count() <= 2 * MAX_PINNING_DISTANCE
-                && lines.by_ref().filter(|&at| index.squashed(at) == hash).count() == 1
-        };
-        is_once(&self.earlier, above + 1..below) && is_once(self.now, above_now + 1..below_now)
+        start += 1;
     }
-
-    /// Whether most of the text is left. A diff may pair a line such as a lone brace with any equal line.
-    fn is_mostly_there(&self) -> bool {
-        let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
-        let all: usize = self.lines.iter().map(weight).sum();
-        let kept: usize = self.lines.iter().filter(|line| line.now.is_some()).map(weight).sum();
-        MIN_LEFT.is_reached_by(kept, all)
+    for quoted in place.range.clone().rev() {
+        if start == end || !is_at(quoted, end - 1) {
+            break;
+        }
+        end -= 1;
     }
+    if start == end { now_range.clone() } else { start..end }
+}
 
-    /// Whether every added line replaces a removed one, or is between quoted lines that are both there, with nothing new between
-    /// them. `now` says where a line is.
-    fn additions_have_a_place(&self, now: impl Fn(&CarriedLine<'_>) -> Option<usize>) -> bool {
-        let added = self.script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Added);
-        added.map(|(number, _)| number).all(|number| {
-            let next = self.lines.partition_point(|line| line.number < number);
-            let before = next.checked_sub(1).map(|n| &self.lines[n]);
-            let after = self.lines.get(next);
-            let is_removed =
-                |line: Option<&CarriedLine<'_>>| line.is_some_and(|line| line.row.role == Role::Removed);
-            if is_removed(before) || is_removed(after) {
-                return true;
-            }
-            match (before.map(&now), after.map(&now)) {
-                (Some(Some(before)), Some(Some(after))) => after == before + 1,
-                (Some(Some(_)), None) | (None, Some(Some(_))) => true,
-                _ => false,
-            }
+/// The first current lines among those that a quotation has become that are just as it was in the version. Then nobody can say
+/// that it has changed: if lines like it were added or removed, a diff pairs it with any of them.
+fn find_unchanged(
+    now_range: &Range<usize>,
+    place: &QuotedPlace,
+    version: &EarlierText,
+    now: &SearchIndex<'_>,
+) -> Option<Lines> {
+    let (quoted, earlier) = (place.range.clone(), version.index());
+    let starts = now_range.start..(now_range.end + 1).saturating_sub(quoted.len());
+    let is_as_it_was = |start: &usize| {
+        quoted.clone().zip(*start..).all(|(before, at)| {
+            earlier.text(before) == now.text(at)
+                && (before == quoted.start
+                    || earlier.blank_lines_before(before) == now.blank_lines_before(at))
         })
-    }
+    };
+    let start = starts.take(MAX_RELATED_LINES).find(is_as_it_was).filter(|_| !quoted.is_empty())?;
+    let (first, last) = (now.line_number(start), now.line_number(start + quoted.len() - 1));
+    Some(Lines { start: first, count: last + 1 - first })
 }

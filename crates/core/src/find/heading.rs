@@ -117,13 +117,25 @@ pub(super) fn rows_naming_blocks_around_change(script: &Script) -> Vec<usize> {
         let width = indent(&row.text).len();
         // `## Title` and `[section]` are followed by lines of the same depth. `mod a;` is followed by something else.
         let starts_section = !opens_block(&row.text) && !row.text.trim_end().ends_with(';');
-        let is_around = width < depth || (is_section && width == depth && starts_section);
+        let is_around = width < depth
+            || (is_section
+                && width == depth
+                && starts_section
+                && !script.rows.get(change).is_some_and(|changed| is_next_section(&row.text, changed)));
         if is_around && names_item(&row.text) && !is_complete(&row.text) {
             found.push(number);
             (depth, is_section) = (width, false);
         }
     }
     found
+}
+
+/// Whether a removed row is the heading of the section after the one that a line starts.
+fn is_next_section(line: &str, changed: &Row) -> bool {
+    let (line, next) = (line.trim(), changed.text.trim());
+    let level = |text: &str| text.len() - text.trim_start_matches('#').len();
+    let is_section = |text: &str| text.starts_with("##") || (text.starts_with('[') && text.ends_with(']'));
+    changed.role == Role::Removed && is_section(line) && is_section(next) && level(next) <= level(line)
 }
 
 /// Whether the block that a row above the change names ends before the change: on its line, at a closing bracket, or where the
@@ -136,7 +148,8 @@ pub(super) fn ends_before_change(script: &Script, row: usize) -> bool {
         !other.blank && is_end && indent(&other.text).len() <= indent(text).len()
     };
     let change = script.first_change();
-    is_complete(text) || (row < change && script.rows[row + 1..change].iter().any(ends_block))
+    let is_followed = script.rows.get(change).is_some_and(|changed| is_next_section(text, changed));
+    is_complete(text) || is_followed || (row < change && script.rows[row + 1..change].iter().any(ends_block))
 }
 
 /// Whether a line has the item that it names as a whole: `fn f() {}`.
@@ -268,7 +281,23 @@ fn is_anonymous_function(line: &str) -> bool {
 
 /// Whether two lines name different blocks.
 pub(super) fn names_other_block(request: &str, file: &str) -> bool {
-    matches!((block_name(request), block_name(file)), (Some(request), Some(file)) if request != file)
+    matches!((block_name(request), block_name(file)), (Some(request), Some(file)) if !is_same_name(&request, &file))
+}
+
+/// Whether two lines name different items, or only one of them names an item.
+pub(super) fn names_other_item(request: &str, file: &str) -> bool {
+    match (item_name(request), item_name(file)) {
+        (Some(request), Some(file)) => !is_same_name(request, file),
+        (request, file) => request.is_some() != file.is_some(),
+    }
+}
+
+/// Whether two names are the same. How a name is quoted and escaped is its form: `[a."b"]` and `[a.'b']`.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let spelling = |name: &str| -> Vec<char> {
+        name.chars().filter(|c| !matches!(c, '"' | '\'' | '`' | '\\')).collect()
+    };
+    one == other || spelling(one) == spelling(other)
 }
 
 /// Whether a keyword introduces a name, and is not a name itself (`type: text`, `data = {`) or a word of a sentence.

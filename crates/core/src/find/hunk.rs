@@ -18,7 +18,7 @@ use variant::Variant;
 
 use super::EditFailure;
 use super::alignment::indent;
-use super::applied::require_unapplied;
+use super::applied::{may_be_insertion, require_unapplied};
 use super::error::Reason;
 use super::file_text::FileText;
 use super::heading::names_item;
@@ -29,7 +29,7 @@ use super::resolved_edit::{ResolvedEdit, line_range_span};
 use super::text;
 use crate::change::Rung;
 use crate::plan::{EditRules, LineRange, Operation, Tolerance};
-use slipstitch_patch::{Hunk, HunkRepair};
+use slipstitch_patch::{Hunk, HunkRepair, Role};
 use slipstitch_text::Span;
 
 /// A hunk to place, with its number and all interpretations of its text.
@@ -59,6 +59,11 @@ impl<'h> PendingHunk<'h> {
             }
         }
         Self { number, hunk, variants, repaired }
+    }
+
+    /// Whether another reading of the hunk than the lines as sent has lines that must be in the file.
+    fn has_reading_with_old_lines(&self) -> bool {
+        self.repaired.iter().any(|(variant, _)| !variant.is_blank())
     }
 
     /// The lines as sent.
@@ -195,16 +200,21 @@ impl<'a> HunkFinder<'a> {
         matched: HunkMatch,
         mut resolved: ResolvedEdit,
     ) -> ResolvedEdit {
-        let (old, new) = pending.variants[matched.variant].texts();
-        let name = format!("Hunk {}", pending.number);
-        resolved.notes.extend(self.misses.note_odd_indentation(&name, &old, &new));
+        let variant = &pending.variants[matched.variant];
+        let [old, new] = [Role::is_old, Role::is_new].map(|side| variant.texts_of(side));
+        let name = format_args!("Hunk {}", pending.number);
+        resolved.notes.extend(self.misses.note_odd_indentation(name, old, new));
         resolved
     }
 
     /// Fails if the lines that a hunk adds are already around its place.
     fn require_unapplied(&self, pending: &PendingHunk<'_>, matched: HunkMatch) -> Result<(), Reason> {
         let variant = &pending.variants[matched.variant];
-        let (old, new) = variant.texts();
+        let [old, new] = [Role::is_old, Role::is_new].map(|side| variant.text_len(side));
+        if !may_be_insertion(old, new, self.rules) {
+            return Ok(());
+        }
+        let [old, new] = [Role::is_old, Role::is_new].map(|side| variant.text(side));
         let lines = self.table.span(matched.start, matched.start + variant.old_count());
         let found = Span::new(lines.start(), lines.start() + self.file.snapshot.needle(&old).len());
         require_unapplied(&old, &new, found, self.rules, self.file.snapshot)
@@ -348,7 +358,10 @@ impl<'a> HunkFinder<'a> {
 /// The readings of a hunk, for the finder.
 fn readings<'p>(pending: &'p PendingHunk<'_>) -> Vec<HunkReading<'p>> {
     let lines = |variant: &'p Variant<'_>| variant.lines.iter().map(|line| (line.role, line.text)).collect();
-    let as_sent = pending.variants.iter().enumerate().map(|(n, variant)| HunkReading {
+    // Lines as sent that are all added say nothing about the place.
+    let is_empty = pending.as_sent().is_blank() && pending.has_reading_with_old_lines();
+    let variants = if is_empty { &[][..] } else { &pending.variants[..] };
+    let as_sent = variants.iter().enumerate().map(|(n, variant)| HunkReading {
         lines: lines(variant),
         repairs: if n == 0 { &[] } else { &[HunkRepair::BareContext] },
         file_end: variant.file_end(),
@@ -385,7 +398,7 @@ mod tests {
     use crate::cancel::CancelToken;
     use crate::path::FilePath;
     use crate::snapshot::{FileContent, Meta, Snapshot};
-    use slipstitch_patch::{HunkLine, Role};
+    use slipstitch_patch::HunkLine;
     use slipstitch_text::EncodingRule;
 
     /// A hunk that removes a numbered line, which it expects at line `stated`.

@@ -120,12 +120,13 @@ fn find_reading(request: &SearchRequest, file: &FileText<'_>, tolerance: Toleran
     if !file.spend_on_lines(lines) {
         return Recovery::TooCostly;
     }
-    if recovers(tolerance)
-        && !request.place.chosen
-        && block::find_places(request.as_sent(), &index).len() < 2
-        && let Some(recovery) = evidence::find(request, file, &whole)
-    {
-        return recovery;
+    if recovers(tolerance) && !request.place.chosen {
+        let here = block::find_places(request.as_sent(), &index);
+        if here.len() < 2
+            && let Some(recovery) = evidence::find(request, here.first(), file, &whole)
+        {
+            return recovery;
+        }
     }
     let search = Search { request, index: &index, tolerance, budget: &file.budget };
     match search.descend(false) {
@@ -261,8 +262,8 @@ impl Search<'_> {
         self.request.place.last.is_none_or(|last| alignment.last == last)
     }
 
-    /// Accepts a single place. Among several, it accepts the only one with the request's exact indentation, or, if all
-    /// have identical text, the one that is clearly nearest to the stated line.
+    /// Accepts a single place. Among several, it accepts the only one with the request's exact indentation or blank lines, or,
+    /// if all have identical text, the one that is clearly nearest to the stated line.
     fn choose(&self, places: Vec<Alignment>, reading: &Reading) -> Recovery {
         let places: Vec<Alignment> = places.into_iter().filter(|place| self.ends_right(place)).collect();
         if let [one] = &places[..] {
@@ -271,14 +272,25 @@ impl Search<'_> {
         if places.is_empty() {
             return Recovery::NotFound;
         }
-        let mut same =
-            places.iter().filter(|alignment| alignment.has_same_indentation(&reading.script, self.index));
-        if let (Some(one), None) = (same.next(), same.next()) {
-            return self.merge(reading, one);
-        }
-        match self.nearest_of_identical(&places) {
+        match self.closest_in_form(&places, reading).or_else(|| self.nearest_of_identical(&places)) {
             Some(one) => self.merge(reading, one),
             None => Recovery::Ambiguous(places.iter().map(Alignment::lines).collect()),
+        }
+    }
+
+    /// The place with the request's indentation and blank lines. If no place has both, the only one that has either of them: with
+    /// one place for each, nothing shows in which of the two the request is wrong.
+    fn closest_in_form<'p>(&self, places: &'p [Alignment], reading: &Reading) -> Option<&'p Alignment> {
+        let script = &reading.script;
+        let has_indentation = |place: &Alignment| place.has_same_indentation(script, self.index);
+        let has_blank_lines = |place: &Alignment| place.has_same_blank_lines(script, self.index);
+        let only = |fits: &dyn Fn(&Alignment) -> bool| {
+            let mut fitting = places.iter().filter(|place| fits(place));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        match places.iter().any(|place| has_indentation(place) && has_blank_lines(place)) {
+            true => only(&|place| has_indentation(place) && has_blank_lines(place)),
+            false => only(&|place| has_indentation(place) || has_blank_lines(place)),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::alignment::{Alignment, RowMatch, indent};
+use super::block_comment::BlockComment;
 use super::indentation::{IndentSample, Indentation};
 use super::new_depths::NewDepths;
 use super::punctuation::{fold_punctuation, fold_with_offsets, is_distinctive, line_key};
@@ -123,9 +124,13 @@ impl Changes {
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
         let mut changes = Self::default();
+        let mut comment = BlockComment::default();
         let mut before = None; // the last line of the file that a row has matched so far
         let mut last_removed = None;
         for (number, row) in script.rows.iter().enumerate() {
+            if let (Role::Context, RowMatch::Line(line)) = (row.role, alignment.rows[number]) {
+                comment.note(&row.text, &index.snapshot.line(line));
+            }
             match (row.role, alignment.rows[number]) {
                 (Role::Removed, RowMatch::Elided(..)) => return Err(Unmergeable::Elision),
                 (Role::Removed, RowMatch::Line(line)) => {
@@ -156,8 +161,9 @@ impl Changes {
                         _ if row.blank => row.text.clone(),
                         file => {
                             let indent = indent(&row.text);
-                            let known = indentation
-                                .apply(indent, first_new == Some(number))
+                            let known = comment
+                                .indentation_of(&row.text)
+                                .or_else(|| indentation.apply(indent, first_new == Some(number)))
                                 .filter(|_| !is_undetermined);
                             let new_indent = match (known, policy) {
                                 (Some(known), _) => known,
@@ -175,6 +181,7 @@ impl Changes {
                             format!("{new_indent}{}", restored.as_deref().unwrap_or(body))
                         }
                     };
+                    comment.note(&row.text, &text);
                     changes.added.entry(at).or_default().push(text);
                 }
             }

@@ -1,5 +1,7 @@
 //! Requests without an exact match: found by the ladder and applied, or explained.
 
+use std::fmt;
+
 use super::diagnose::{Diagnoser, closest_reading, shown_differences};
 use super::diagnosis::{Candidate, Cause, Diagnosis, QuotedVersion, candidate};
 use super::drift::{ClosePlace, closest_places, surpassing};
@@ -50,7 +52,12 @@ impl<'f, 'a> Misses<'f, 'a> {
     }
 
     /// A note about new text of an exact edit that is indented like nothing else in the file, for callers whose edits recover.
-    pub(super) fn note_odd_indentation(&self, name: &str, old: &str, new: &str) -> Option<String> {
+    pub(super) fn note_odd_indentation<'t>(
+        &self,
+        name: impl fmt::Display,
+        old: impl Iterator<Item = &'t str> + Clone,
+        new: impl Iterator<Item = &'t str>,
+    ) -> Option<String> {
         let recovers = self.rules.tolerance == Tolerance::Recover;
         let odd = recovers.then(|| odd_indentation::describe(old, new, self.file)).flatten()?;
         Some(format!("{name}: the new text is {odd}; it was written as sent"))
@@ -150,7 +157,8 @@ impl<'f, 'a> Misses<'f, 'a> {
         let snapshot = self.file.snapshot;
         let diagnosis = match stale.now {
             Some(lines) => {
-                let found = Diagnosis::at(Cause::ChangedSince, lines, snapshot);
+                let cause = stale.still_there.map_or(Cause::ChangedSince, |_| Cause::UnclearSince);
+                let found = Diagnosis::at(cause, lines, snapshot);
                 let offers = Offers { request, file: self.file };
                 match &stale.offer {
                     Some(place) => offers.with_merged(found, place),
@@ -161,8 +169,8 @@ impl<'f, 'a> Misses<'f, 'a> {
             }
             None => Diagnosis::new(Cause::RemovedSince, Vec::new()),
         };
-        let StaleQuote { source, version, lines_now, .. } = stale;
-        Diagnosis { quoted: Some(QuotedVersion { source, version, lines_now }), ..diagnosis }
+        let StaleQuote { source, version, lines_now, still_there, .. } = stale;
+        Diagnosis { quoted: Some(QuotedVersion { source, version, lines_now, still_there }), ..diagnosis }
     }
 
     /// The place of a request without what it says about its place, and what to send to edit it.

@@ -9,12 +9,18 @@ use super::limits::MAX_UNIT_LINES;
 /// Describes what is odd about the indentation of a new text, as a clause; `None` if nothing is.
 ///
 /// The old text shows how the file is indented there. The rest of the file is checked only if a new line does not fit.
-pub(super) fn describe(old: &str, new: &str, file: &FileText<'_>) -> Option<String> {
-    let depths = Depths::of(old)?;
+///
+/// Both texts come line by line: a patch with many hunks has no need to join them.
+pub(super) fn describe<'t>(
+    old: impl Iterator<Item = &'t str> + Clone,
+    new: impl Iterator<Item = &'t str>,
+    file: &FileText<'_>,
+) -> Option<String> {
+    let depths = Depths::of(old.clone())?;
     let mut above = None;
-    let odd = new.lines().filter(|line| !line.trim().is_empty()).find(|line| {
-        let continues = continues_line(above.replace(*line), line);
-        !depths.include(indent(line)) && !continues && !old.lines().any(|old| old == *line)
+    let odd = new.filter(|line| !is_blank(line)).find(|line| {
+        let above = above.replace(*line);
+        !depths.include(indent(line)) && !continues_line(above, line) && !old.clone().any(|old| old == *line)
     })?;
     let odd = indent(odd);
     let index = file.index()?;
@@ -43,12 +49,8 @@ enum Depths {
 
 impl Depths {
     /// `None` if the text does not show it.
-    fn of(old: &str) -> Option<Self> {
-        let mut indents = old
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .map(indent)
-            .filter(|indent| !indent.is_empty());
+    fn of<'t>(old: impl Iterator<Item = &'t str>) -> Option<Self> {
+        let mut indents = old.filter(|line| !is_blank(line)).map(indent).filter(|indent| !indent.is_empty());
         let first = indents.next()?;
         if first.starts_with('\t') {
             return indents.all(|indent| indent.starts_with('\t')).then_some(Self::Tabs);
@@ -72,6 +74,10 @@ impl Depths {
                 }
             }
     }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.chars().all(char::is_whitespace)
 }
 
 /// Whether a line may be aligned with something in the line above it.

@@ -4,16 +4,21 @@
 //! removes are there, or have changed into lines like them and the caller is shown both, and every insertion is between
 //! lines that match. A text to send must occur once.
 
-use super::alignment::{Alignment, Difference};
+use super::alignment::{Alignment, Difference, indent};
 use super::diagnosis::{Candidate, Diagnosis, ResendEdit, candidate};
 use super::drift::{ClosePlace, closest_places};
 use super::file_text::FileText;
-use super::heading::{block_name, ends_before_change, item_name, names_other_block};
+use super::heading::{
+    block_name, ends_before_change, is_comment, item_name, names_item, names_other_block, names_other_item,
+    opens_block,
+};
 use super::ladder;
-use super::limits::{MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_VERY_CLOSE, MIN_WHOLE_LINE};
+use super::limits::{
+    MAX_RESEND_BYTES, MAX_RESEND_CONTEXT, MIN_PINNING_LETTERS, MIN_VERY_CLOSE, MIN_WHOLE_LINE,
+};
 use super::merge::{MergePolicy, merge};
 use super::outline::{encloses, row_at_change, rows_around_changes};
-use super::punctuation::line_key;
+use super::punctuation::{letters, line_key};
 use super::recovery::{RecoveredPlace, Recovery, Replacement, lines_of_span};
 use super::request::{PlaceHint, SearchRequest};
 use super::script::{Role, Row, Script};
@@ -71,10 +76,21 @@ impl Offers<'_, '_> {
         let all_paired =
             script.anchors().all(|(row, text)| text.role == Role::Context || alignment.line(row).is_some());
         let Ok(merged) = merge(script, &alignment, &part, MergePolicy::Careful) else { return diagnosis };
-        if !all_paired || !is_same_block(script, &alignment, &part) {
+        let is_block = is_same_block(script, &alignment, &part)
+            || is_renamed_among_neighbours(script, &alignment, &part);
+        if !all_paired || !is_block {
             return diagnosis;
         }
         self.with_texts(diagnosis, merged.at, &merged.parts)
+    }
+
+    /// Whether only the name of the block differs at some lines, and the lines of its neighbours show that it is the quoted one.
+    pub(super) fn is_renamed(&self, lines: Lines) -> bool {
+        let script = self.request.as_meant();
+        let is_renamed = |alignment: &Alignment, part: &SearchIndex<'_>| {
+            is_renamed_among_neighbours(script, alignment, part)
+        };
+        self.aligned_with(lines, is_renamed).unwrap_or(false)
     }
 
     /// Whether some lines have all context lines of the request, so that only lines to be removed differ.
@@ -129,7 +145,7 @@ impl Offers<'_, '_> {
 
     /// Adds the text of a place and the text that would replace it. If that text occurs several times, lines around it are
     /// included.
-    fn with_texts(
+    pub(super) fn with_texts(
         &self,
         mut diagnosis: Diagnosis,
         at: Span,
@@ -193,10 +209,58 @@ fn is_same_block(script: &Script, alignment: &Alignment, part: &SearchIndex<'_>)
             Some(file) if is_enclosing && names_other_block(&text.text, &file) => {
                 !encloses_change(script, row, alignment, part)
             }
-            Some(file) => name.is_none() || item_name(&file) == name,
+            Some(file) => name.is_none() || !names_other_item(&text.text, &file),
             None => (name.is_none() && !(is_enclosing && block_name(&text.text).is_some())) || n > 0,
         }
     })
+}
+
+/// Whether the block around the change was renamed, and nothing else: every other line of the request is there, in order, with
+/// nothing in between, and one of them belongs to the block before or after it and is in the file once. A twin has other
+/// neighbours.
+fn is_renamed_among_neighbours(script: &Script, alignment: &Alignment, index: &SearchIndex<'_>) -> bool {
+    let anchors: Vec<(usize, &Row)> = script.anchors().collect();
+    let positions: Option<Vec<usize>> =
+        anchors.iter().map(|(row, _)| index.position_of_line(alignment.line(*row)?)).collect();
+    let Some(positions) = positions else { return false };
+    let is_exact = |n: usize| {
+        let (_, row) = anchors[n];
+        index.has_key(positions[n], &line_key(&row.text))
+            && indent(&index.text(positions[n])) == indent(&row.text)
+    };
+    let differing: Vec<usize> = (0..anchors.len()).filter(|&n| !is_exact(n)).collect();
+    let &[name] = &differing[..] else { return false };
+    let (row, text) = anchors[name];
+    let change = script.first_change();
+    let depth = indent(&text.text).len();
+    let is_name = row < change && text.role == Role::Context && !ends_before_change(script, row);
+    let is_together = positions.windows(2).all(|two| two[1] == two[0] + 1);
+    // Only the line's own section is at its depth.
+    let is_section = !opens_block(&text.text) && item_name(&text.text).is_some();
+    let is_outside = |n: usize| {
+        let text = anchors[n].1;
+        let width = indent(&text.text).len();
+        let is_neighbour = match anchors[n].0 < row {
+            true => width >= depth && !names_what_follows(&text.text),
+            false => anchors[n].0 > change && width <= depth && (!is_section || names_item(&text.text)),
+        };
+        is_neighbour && text.role == Role::Context && !closes_block(&text.text)
+    };
+    let is_only = |n: usize| {
+        letters(&anchors[n].1.text) >= MIN_PINNING_LETTERS
+            && index.occurs_once_in_file(index.squashed(positions[n]))
+    };
+    is_name && is_together && (0..anchors.len()).any(|n| n != name && is_outside(n) && is_only(n))
+}
+
+/// Whether a line belongs to the line below it: a comment, an attribute.
+fn names_what_follows(line: &str) -> bool {
+    is_comment(line) || line.trim_start().starts_with(['@', '#', '*'])
+}
+
+/// Whether a line says only that something ends.
+fn closes_block(line: &str) -> bool {
+    line.trim_start().starts_with(['}', ')', ']'])
 }
 
 /// Whether the line that a row is paired with encloses the change in the file too.

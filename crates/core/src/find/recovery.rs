@@ -10,6 +10,7 @@ use super::new_depths::NewDepths;
 use super::request::Reading;
 use super::script::Script;
 use super::search_index::SearchIndex;
+use super::still_there::StillThere;
 use crate::change::{DifferenceKind, Lines};
 use crate::ports::versions::VersionSource;
 use crate::snapshot::Snapshot;
@@ -82,6 +83,8 @@ pub(super) enum Recovery {
 pub(super) struct StaleQuote {
     /// The current lines between the first and the last quoted line; `None` if nothing is left of them.
     pub(super) now: Option<Lines>,
+    /// Where among them the quotation still stands as it was, and why that may not be the place.
+    pub(super) still_there: Option<StillThere>,
     /// Whether those lines are still recognisable as the quoted text. Otherwise they may as well be another block.
     pub(super) is_left: bool,
     /// Whether they are worth reading although they are not: the lines that decide about the place are there.
@@ -155,7 +158,10 @@ fn with_file_indentation(
         Some(line) => format!("{}{}", indent(&index.snapshot.line(line)), row.text.trim_start()),
         None => row.text.clone(),
     });
-    let script = Script::of_snippet(&lines.collect::<Vec<_>>().join("\n"), new);
+    let script = Script {
+        stops_before_newline: reading.script.stops_before_newline,
+        ..Script::of_snippet(&lines.collect::<Vec<_>>().join("\n"), new)
+    };
     let places = reading.script.anchors().filter_map(|(row, _)| index.position_of_line(alignment.line(row)?));
     let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| row).zip(places).collect();
     let alignment = Alignment::new(&script, &pairs, index);

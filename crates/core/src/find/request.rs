@@ -1,8 +1,8 @@
 //! What is searched for: the readings of one request, and what is known about its place.
 
 use super::script::{FileEnd, Script};
-use super::transport::{Interpretation, interpretations};
 use crate::change::DifferenceKind;
+use crate::transport::{Interpretation, interpretations};
 use slipstitch_patch::{HunkRepair, Role};
 use slipstitch_text::Span;
 

@@ -8,7 +8,7 @@ use crate::change::{DifferenceKind, Rung};
 use crate::plan::{EditRules, LineRange, NewlineStyle, OmittedNewline};
 use crate::snapshot::Snapshot;
 use slipstitch_text::display::decode_lossy;
-use slipstitch_text::{Span, canonical, diff_lines};
+use slipstitch_text::{ShortBytes, Span, canonical, diff_lines};
 
 /// An operation with its place in the file and its new text.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl Parts {
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) old: Range<usize>,
-    pub(super) insert: Vec<u8>,
+    pub(super) insert: ShortBytes,
 }
 
 /// The span of a line range, which may extend past the end of the file but must start inside it.
@@ -211,9 +211,10 @@ pub(super) fn encode_at(
     view: Span,
     style: NewlineStyle,
     snapshot: &Snapshot,
-) -> Result<Vec<u8>, Reason> {
-    Ok(match style {
+) -> Result<ShortBytes, Reason> {
+    let encoded = match style {
         NewlineStyle::Dominant => snapshot.encode(text)?,
         NewlineStyle::Nearby => snapshot.encode_at(text, view)?,
-    })
+    };
+    Ok(encoded.into())
 }

@@ -96,8 +96,7 @@ pub(super) fn substitutions<'l>(request: &'l str, file: &'l str) -> Vec<(&'l str
 
 /// Whether two lines name different items.
 pub(super) fn name_differs(request: &str, file: &str) -> bool {
-    heading::item_name(request) != heading::item_name(file)
-        || heading::leading_name(request) != heading::leading_name(file)
+    heading::names_other_item(request, file) || heading::leading_name(request) != heading::leading_name(file)
 }
 
 /// Whether a line names an item or opens a block.

@@ -167,7 +167,7 @@ fn resolve_operation(
                 require_unapplied(&old, &new, *found, rules, snapshot)?;
             }
             let mut resolved = replace_exactly(&name, spans, &old, &new, rules, snapshot)?;
-            resolved.notes.extend(misses.note_odd_indentation(&name, &old, &new));
+            resolved.notes.extend(misses.note_odd_indentation(&name, old.lines(), new.lines()));
             Ok(resolved)
         }
         Operation::ReplaceAt { old, new, lines } => {

@@ -99,18 +99,19 @@ pub(super) fn replace_by_move(
 }
 
 fn create(path: &FilePath, edit: usize, content: &str) -> FileChange {
+    let lines = count_lines(&canonical(content));
     FileChange {
         path: path.clone(),
         base: Base::Absent,
         path_change: PathChange::Keep,
-        splices: Splices::one(0, Span::new(0, 0), content.into()),
+        splices: Splices::one(0, Span::new(0, 0), content),
         after: Some(ContentHash::of(content.as_bytes())),
         mode: None,
         executable: None,
         restore: Default::default(),
-        edits: vec![covers_file(edit, 0, count_lines(content))],
+        edits: vec![covers_file(edit, 0, lines)],
         notes: Vec::new(),
-        totals: Some(LineTotals { before: 0, after: count_lines(content) }),
+        totals: Some(LineTotals { before: 0, after: lines }),
     }
 }
 
@@ -137,13 +138,15 @@ pub(super) fn delete(path: &FilePath, edit: usize, snapshot: &Snapshot) -> FileC
 fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -> Result<FileChange, Reason> {
     let length = snapshot.bytes().len();
     let mut notes = Vec::new();
+    let canonical_content = canonical(content);
+    let lines = count_lines(&canonical_content);
     let splices = if snapshot.is_binary() {
         notes.push("the file was binary; all of it was replaced with UTF-8 text".into());
-        Splices::one(length, Span::new(0, length), content.into())
+        Splices::one(length, Span::new(0, length), content)
     } else {
         // The new text may repeat the byte order mark that the file already has.
+        let content = &*canonical_content;
         let content = content.strip_prefix('\u{feff}').filter(|_| snapshot.has_bom()).unwrap_or(content);
-        let content = canonical(content);
         if snapshot.newlines() != Default::default() && content.contains('\n') {
             let kept = snapshot.newlines().dominant();
             if kept != slipstitch_text::Newline::Lf {
@@ -151,7 +154,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
             }
         }
         let list =
-            diff_parts(Span::new(0, snapshot.text().len()), &content, NewlineStyle::Dominant, snapshot)?
+            diff_parts(Span::new(0, snapshot.text().len()), content, NewlineStyle::Dominant, snapshot)?
                 .into_iter()
                 .map(|part| {
                     let at = snapshot
@@ -163,7 +166,7 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
         match ordered_splices(list, snapshot) {
             Err(Reason::JoinsNewlines) => {
                 let text = Span::new(snapshot.text_start(), length);
-                Splices::one(length, text, snapshot.encode(&content)?)
+                Splices::one(length, text, snapshot.encode(content)?)
             }
             result => result?,
         }
@@ -177,9 +180,9 @@ fn overwrite(path: &FilePath, edit: usize, content: &str, snapshot: &Snapshot) -
         mode: snapshot.meta().mode,
         executable: None,
         restore: Default::default(),
-        edits: vec![covers_file(edit, snapshot.line_count(), count_lines(content))],
+        edits: vec![covers_file(edit, snapshot.line_count(), lines)],
         notes,
-        totals: Some(LineTotals { before: snapshot.line_count(), after: count_lines(content) }),
+        totals: Some(LineTotals { before: snapshot.line_count(), after: lines }),
     })
 }
 
@@ -189,6 +192,8 @@ fn covers_file(edit: usize, before: usize, after: usize) -> PlacedEdit {
     PlacedEdit { edit, rung: Rung::Stated, differences: Vec::new(), occurrences: 1, places }
 }
 
-fn count_lines(content: &str) -> usize {
-    slipstitch_text::lines(&canonical(content)).count()
+/// The number of lines of a canonical text.
+fn count_lines(canonical: &str) -> usize {
+    let newlines = memchr::memchr_iter(b'\n', canonical.as_bytes()).count();
+    newlines + usize::from(!canonical.is_empty() && !canonical.ends_with('\n'))
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{GuardInput, Refusal, Verdict};
 use crate::plan::Operation;
 use crate::snapshot::Snapshot;
+use crate::transport::repaired_texts;
 use slipstitch_patch::HunkLine;
 use slipstitch_text::diff_slices;
 use slipstitch_text::display::decode_lossy;
@@ -35,22 +36,51 @@ pub(super) fn judge(input: &GuardInput<'_>) -> Verdict {
             let text = input.snapshots.get(&file.path).map_or(&[][..], |snapshot| snapshot.text());
             memchr::memmem::find(text, line.as_bytes()).is_some()
         };
-        for operation in &file.operations {
-            // A placeholder in both the old and the new text is an elision: those lines are kept.
-            let is_elision = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
-            if let Some(line) = dots_instead_of_lines(operation, input.snapshots.get(&file.path)) {
-                return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line });
-            }
-            let text = operation.new_text();
-            let mut lines = suspicious_lines(&text);
-            if let Some(line) =
-                lines.find(|line| is_placeholder(line) && !is_elision(line) && !is_in_file(line))
+        for operation in file.operations.iter().filter(|operation| has_suspicious_lines(operation)) {
+            let snapshot = input.snapshots.get(&file.path);
+            let find = |operation: &Operation| find_placeholder(operation, snapshot, is_in_file);
+            // Behind line numbers or in a fence, the old text may have the dots, too.
+            if let Some(line) = find(operation)
+                && without_damage(operation).iter().all(|meant| find(meant).is_some())
             {
-                return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line: line.into() });
+                return Verdict::Refuse(Refusal::Placeholder { path: file.path.clone(), line });
             }
         }
     }
     Verdict::Pass
+}
+
+/// A line of the new text that stands for code.
+fn find_placeholder(
+    operation: &Operation,
+    snapshot: Option<&Snapshot>,
+    is_in_file: impl Fn(&str) -> bool,
+) -> Option<String> {
+    if let Some(line) = dots_instead_of_lines(operation, snapshot) {
+        return Some(line);
+    }
+    // A placeholder in both the old and the new text is an elision: those lines are kept.
+    let is_elision = |line: &str| operation.old_text().lines().any(|old| old.trim() == line);
+    let in_piece = |text: Cow<'_, str>| {
+        let mut lines = suspicious_lines(&text);
+        let found = lines.find(|line| is_placeholder(line) && !is_elision(line) && !is_in_file(line));
+        found.map(str::to_owned)
+    };
+    operation.new_pieces().find_map(in_piece)
+}
+
+/// A replacement as it may be meant, if its text looks damaged.
+fn without_damage(operation: &Operation) -> Vec<Operation> {
+    let Operation::Replace { old, new, .. } = operation else { return Vec::new() };
+    let repaired = repaired_texts(old, new).into_iter();
+    let meant = repaired.map(|(old, new)| {
+        let mut meant = operation.clone();
+        if let Operation::Replace { old: sent_old, new: sent_new, .. } = &mut meant {
+            (*sent_old, *sent_new) = (old, new);
+        }
+        meant
+    });
+    meant.collect()
 }
 
 /// A line of dots alone in the new text, in place of other lines of the old text: it would delete them. A comment without dots,
@@ -83,6 +113,10 @@ fn dots_instead_of_lines(operation: &Operation, snapshot: Option<&Snapshot>) -> 
         };
         added.iter().filter(|line| is_added(line)).find(stands_for_lines).map(|line| (*line).to_owned())
     })
+}
+
+fn has_suspicious_lines(operation: &Operation) -> bool {
+    operation.new_pieces().any(|piece| suspicious_lines(&piece).next().is_some())
 }
 
 /// The lines that an operation puts where it replaces others, as far as they may be dots.
@@ -192,7 +226,7 @@ fn is_dots(line: &str) -> bool {
         || (is_comment
             && (PHRASES.contains(&bare.as_str())
                 || (starts && ends)
-                || says_only_that_code_is_left_out(&bare)
+                || only_says_code_is_omitted(&bare)
                 || (starts
                     && !is_quotation
                     && line.chars().count() <= MAX_CHARACTERS
@@ -246,7 +280,7 @@ fn words_of(comment: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a comment has no other words than those of a placeholder: `keep existing code`, `code omitted for brevity`.
-fn says_only_that_code_is_left_out(comment: &str) -> bool {
+fn only_says_code_is_omitted(comment: &str) -> bool {
     let has = |list: &[&str]| words_of(comment).any(|word| list.contains(&word));
     words_of(comment).all(|word| [LEFT_OUT, KEPT, WHAT, OTHERS].iter().any(|list| list.contains(&word)))
         && (has(LEFT_OUT) || (has(KEPT) && has(WHAT)))

@@ -38,5 +38,32 @@ fn count_text_bytes(operation: &Operation) -> usize {
         }
         _ => 0,
     };
-    operation.new_text().len() + old
+    // Newlines between the pieces count, like those inside them.
+    let new: usize = operation.new_pieces().map(|piece| piece.len() + 1).sum();
+    new.saturating_sub(1) + old
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipstitch_patch::{Hunk, HunkLine};
+
+    #[test]
+    fn a_hunk_counts_as_much_as_its_joined_text() {
+        let line = |role, text: &str| HunkLine { role, text: text.into(), newline: true };
+        let lines = [
+            line(Role::Context, "a"),
+            line(Role::Removed, "b"),
+            line(Role::Added, "cd"),
+            line(Role::Added, ""),
+        ];
+        for (lines, old) in [(&lines[..], 4), (&lines[..2], 4), (&lines[2..3], 0), (&lines[2..], 0), (&[], 0)]
+        {
+            let hunk = Hunk { lines: lines.to_vec(), ..Hunk::default() };
+            let operation = Operation::Hunk(Box::new(hunk));
+            assert_eq!(count_text_bytes(&operation), operation.new_text().len() + old);
+            let pieces: Vec<_> = operation.new_pieces().collect();
+            assert_eq!(pieces.join("\n"), operation.new_text());
+        }
+    }
 }

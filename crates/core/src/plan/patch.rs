@@ -1,5 +1,7 @@
 //! Turns a patch into a plan: one entry per file, applied all or none.
 
+use std::collections::BTreeMap;
+
 use crate::path::{Absolute, FilePath, RootName};
 use crate::plan::{
     EditPlan, EditRules, FilePlan, IfMissing, Operation, Overwriting, Shrink, Tolerance, Which,
@@ -39,13 +41,13 @@ pub enum PatchDirection {
 
 /// Parses a patch and plans its edits.
 pub fn plan(text: &str, options: &PatchOptions<'_>) -> Result<EditPlan, ParseError> {
-    let patch = read(text, options)?;
+    let mut patch = read(text, options)?;
     let mut warnings: Vec<String> = patch
         .repairs
         .iter()
         .map(|repair| format!("patch line {}: {}", repair.line, repair.message))
         .collect();
-    let files = files(&patch, options, &mut warnings)?;
+    let files = files(&mut patch, options, &mut warnings)?;
     Ok(EditPlan { warnings, ..EditPlan::new(files, rules(patch.format, options.tolerance)) })
 }
 
@@ -69,26 +71,34 @@ pub fn rules(format: Format, tolerance: Tolerance) -> EditRules {
     EditRules { tolerance, shrink, ..EditRules::NATIVE }
 }
 
+/// The plans of the files. Takes the hunks out of the patch, because copying many of them takes as long as parsing them.
 fn files(
-    patch: &Patch,
+    patch: &mut Patch,
     options: &PatchOptions<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<FilePlan>, ParseError> {
-    let mut plans: Vec<(FilePlan, &FilePatch)> = Vec::new();
-    for file in &patch.files {
-        let path = path(file, patch, options, warnings)?;
-        let added = operations(file, options)?;
-        let mut same_path = plans.iter_mut().filter(|(plan, _)| plan.path == path);
-        match (same_path.next(), same_path.next()) {
-            (None, _) => plans.push((FilePlan { path, version: None, operations: added }, file)),
-            // A file moves away, and another one is created in its place.
-            (Some((_, first)), None) if first.takes_place_of(file) || file.takes_place_of(first) => {
-                plans.push((FilePlan { path, version: None, operations: added }, file));
-            }
-            (Some((plan, first)), _) => join(plan, first, added, file)?,
+    let mut plans: Vec<FilePlan> = Vec::new();
+    // For each path, the first plan and its section, and whether there is another plan.
+    let mut known: BTreeMap<FilePath, (usize, usize, bool)> = BTreeMap::new();
+    for section in 0..patch.files.len() {
+        let path = path(&patch.files[section], patch, options, warnings)?;
+        let added = take_operations(&mut patch.files[section], options)?;
+        let file = &patch.files[section];
+        let Some((plan, first, has_another)) = known.get_mut(&path) else {
+            known.insert(path.clone(), (plans.len(), section, false));
+            plans.push(FilePlan { path, version: None, operations: added });
+            continue;
+        };
+        let first = &patch.files[*first];
+        // A file moves away, and another one is created in its place.
+        if !*has_another && (first.takes_place_of(file) || file.takes_place_of(first)) {
+            *has_another = true;
+            plans.push(FilePlan { path, version: None, operations: added });
+        } else {
+            join(&mut plans[*plan], first, added, file)?;
         }
     }
-    Ok(plans.into_iter().map(|(plan, _)| plan).collect())
+    Ok(plans)
 }
 
 /// The file that a section of a patch is for.
@@ -159,11 +169,17 @@ fn join(
 
 /// The operations of a section of a patch.
 pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
-    let as_operation = |hunk: &Hunk| Operation::Hunk(Box::new(with_crlf(hunk, file.crlf)));
+    take_operations(&mut file.clone(), options)
+}
+
+/// Like [`operations`]; leaves the section without its hunks.
+fn take_operations(file: &mut FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Operation>, ParseError> {
+    let crlf = file.crlf;
+    let as_operation = |hunk: Hunk| Operation::Hunk(Box::new(with_crlf(hunk, crlf)));
     // A hunk that changes nothing needs no place in the file.
     let parsed = options.parse_options;
-    let is_needed = |hunk: &&Hunk| parsed.strict || parsed.keep_idle_hunks || !hunk.changes_nothing();
-    Ok(match &file.action {
+    let is_needed = |hunk: &Hunk| parsed.strict || parsed.keep_idle_hunks || !hunk.changes_nothing();
+    Ok(match &mut file.action {
         Action::Create { content, executable } => {
             let content = content.clone();
             let create = match options.overwriting {
@@ -173,9 +189,12 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
             let mode = executable.then_some(Operation::SetExecutable(true));
             std::iter::once(create).chain(mode).collect()
         }
-        Action::Delete { hunks, .. } => hunks.iter().map(as_operation).chain([Operation::Delete]).collect(),
+        Action::Delete { hunks, .. } => {
+            std::mem::take(hunks).into_iter().map(as_operation).chain([Operation::Delete]).collect()
+        }
         Action::Update { hunks, move_to, executable } => {
-            let mut operations: Vec<Operation> = hunks.iter().filter(is_needed).map(as_operation).collect();
+            let mut operations: Vec<Operation> =
+                std::mem::take(hunks).into_iter().filter(is_needed).map(as_operation).collect();
             operations.extend(executable.map(Operation::SetExecutable));
             if let Some(to) = move_to {
                 let to = FilePath::parse(to, options.roots, Absolute::InsideRoot)?;
@@ -196,8 +215,7 @@ pub fn operations(file: &FilePatch, options: &PatchOptions<'_>) -> Result<Vec<Op
 }
 
 /// Adds `\r` to the lines of a hunk from a CRLF diff, so that a file without line endings gets CRLF.
-fn with_crlf(hunk: &Hunk, crlf: bool) -> Hunk {
-    let mut hunk = hunk.clone();
+fn with_crlf(mut hunk: Hunk, crlf: bool) -> Hunk {
     if crlf {
         let readings = hunk.alternatives.iter_mut().flat_map(|reading| &mut reading.lines);
         let lines = hunk.lines.iter_mut().chain(readings);

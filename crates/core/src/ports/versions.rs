@@ -55,7 +55,7 @@ impl fmt::Display for ChangedBy {
         match self {
             Self::Change { id, agent: Some(agent), .. } => write!(f, "change {id} by {agent}"),
             Self::Change { id, agent: None, session } => write!(f, "change {id} of session `{session}`"),
-            Self::Outside => f.write_str("by something outside Slipstitch"),
+            Self::Outside => f.write_str("by something not recorded here"),
         }
     }
 }

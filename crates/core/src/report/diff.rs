@@ -204,12 +204,11 @@ pub(crate) fn changes_by_hunk(
             hunk.splices.push(match (&text.decoded, &successor) {
                 (Some(decoded), Some(successor)) => Splice {
                     at: decoded.raw_span(Span::new(edit.old.start, edit.old.end))?,
-                    insert: successor.raw_span(Span::new(new, new + edit.new.len()))?.of(&after).to_vec(),
+                    insert: successor.raw_span(Span::new(new, new + edit.new.len()))?.of(&after).into(),
                 },
-                _ => Splice {
-                    at: Span::new(edit.old.start, edit.old.end),
-                    insert: edits.new_of(edit).to_vec(),
-                },
+                _ => {
+                    Splice { at: Span::new(edit.old.start, edit.old.end), insert: edits.new_of(edit).into() }
+                }
             });
             shift += edit.new.len() as isize - edit.old.len() as isize;
             hunk.growth +=
@@ -224,7 +223,7 @@ pub(crate) fn changes_by_hunk(
 }
 
 fn count_lines(text: &[u8]) -> usize {
-    text.split_inclusive(|&byte| byte == b'\n').count()
+    memchr::memchr_iter(b'\n', text).count() + usize::from(!ends_line(text))
 }
 
 /// Whether a diff of the file's bytes would be unreadable.
@@ -234,7 +233,7 @@ fn needs_decoding(snapshot: &Snapshot) -> bool {
 
 /// The same splice in the decoded text.
 fn decode_splice(splice: &Splice, snapshot: &Snapshot) -> Splice {
-    Splice { at: snapshot.view_span(splice.at), insert: snapshot.decode(&splice.insert) }
+    Splice { at: snapshot.view_span(splice.at), insert: snapshot.decode(&splice.insert).into() }
 }
 
 fn print_header(file: &FileChange, has_hunks: bool, out: &mut Vec<u8>) {
@@ -429,7 +428,7 @@ fn print_hunks(part: &DiffPart<'_>, context: usize, shift: &mut isize, out: &mut
         let start = context_start(old, group[0].old.start, context);
         let end = context_end(old, group[group.len() - 1].old.end, context);
         let before = counter.lines_before(start);
-        let (body, old_lines, new_lines) = hunk_body((old, edits), group, start, end);
+        let (old_lines, new_lines) = count_hunk_lines((old, edits), group, start..end);
         let number = |before: usize, count: usize| if count == 0 { before } else { before + 1 };
         let after = before.strict_add_signed(*shift);
         let header = format!(
@@ -438,7 +437,7 @@ fn print_hunks(part: &DiffPart<'_>, context: usize, shift: &mut isize, out: &mut
             number(after, new_lines)
         );
         out.extend_from_slice(header.as_bytes());
-        out.extend_from_slice(&body);
+        print_hunk_lines((old, edits), group, start..end, out);
         *shift += new_lines as isize - old_lines as isize;
     }
 }
@@ -485,38 +484,46 @@ fn context_end(old: &[u8], mut at: usize, context: usize) -> usize {
     at
 }
 
-/// A hunk's lines, and how many of them belong to the old and to the new text.
-fn hunk_body(
+/// How many lines of a hunk belong to the old and to the new text. They are counted first, so that the lines can be printed where
+/// they belong: the hunk of a file that changes everywhere is as long as the file.
+fn count_hunk_lines(
     (old, edits): (&[u8], &LineEdits),
     group: &[LineEdit],
-    start: usize,
-    end: usize,
-) -> (Vec<u8>, usize, usize) {
-    let mut out = Vec::new();
-    let mut at = start;
-    let (mut old_lines, mut new_lines) = (0, 0);
-    for edit in group {
-        let context = push_lines(b' ', &old[at..edit.old.start], &mut out);
-        old_lines += context + push_lines(b'-', &old[edit.old.clone()], &mut out);
-        new_lines += context + push_lines(b'+', edits.new_of(edit), &mut out);
-        at = edit.old.end;
-    }
-    let context = push_lines(b' ', &old[at..end], &mut out);
-    (out, old_lines + context, new_lines + context)
+    lines: Range<usize>,
+) -> (usize, usize) {
+    let removed: usize = group.iter().map(|edit| count_lines(&old[edit.old.clone()])).sum();
+    let added: usize = group.iter().map(|edit| count_lines(edits.new_of(edit))).sum();
+    let old_lines = count_lines(&old[lines]);
+    (old_lines, old_lines - removed + added)
 }
 
-fn push_lines(sign: u8, text: &[u8], out: &mut Vec<u8>) -> usize {
-    let (mut count, mut at) = (0, 0);
+/// Prints the lines of a hunk.
+fn print_hunk_lines(
+    (old, edits): (&[u8], &LineEdits),
+    group: &[LineEdit],
+    lines: Range<usize>,
+    out: &mut Vec<u8>,
+) {
+    let mut at = lines.start;
+    for edit in group {
+        push_lines(b' ', &old[at..edit.old.start], out);
+        push_lines(b'-', &old[edit.old.clone()], out);
+        push_lines(b'+', edits.new_of(edit), out);
+        at = edit.old.end;
+    }
+    push_lines(b' ', &old[at..lines.end], out);
+}
+
+fn push_lines(sign: u8, text: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
     for newline in memchr::memchr_iter(b'\n', text) {
         out.push(sign);
         out.extend_from_slice(&text[at..=newline]);
-        (count, at) = (count + 1, newline + 1);
+        at = newline + 1;
     }
     if at < text.len() {
         out.push(sign);
         out.extend_from_slice(&text[at..]);
         out.extend_from_slice(b"\n\\ No newline at end of file\n");
-        count += 1;
     }
-    count
 }

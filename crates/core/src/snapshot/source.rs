@@ -27,10 +27,10 @@ pub struct LargeFile {
 impl LargeFile {
     /// Reads the whole file.
     pub fn load(self) -> io::Result<FileContent> {
-        let mut bytes = Vec::new();
         let len = self.source.content_len();
-        bytes.try_reserve_exact(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        bytes.resize(len, 0);
+        // Given back at once: memory that the system hands out zeroed need not be filled with zeros, and `vec!` makes use of that.
+        Vec::<u8>::new().try_reserve_exact(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut bytes = vec![0; len];
         fill(&*self.source, 0, &mut bytes)?;
         Ok(FileContent { bytes: bytes.into(), meta: self.meta })
     }

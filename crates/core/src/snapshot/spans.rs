@@ -63,7 +63,7 @@ impl Snapshot {
 
     /// The splices that turn the file with `splices` applied back into this one.
     pub fn invert(&self, splices: &Splices) -> Splices {
-        splices.invert_with(|span| self.bytes_in(span).into_owned())
+        splices.invert_with(|span| self.bytes_in(span).into())
     }
 
     /// A span of the file's bytes, widened to whole lines and by up to `count` lines on each side.

@@ -184,6 +184,9 @@ fn the_diff_is_shown_when_something_else_was_written_than_what_was_sent() {
         json!([{"old_text": "fn main", "new_text": "// x\nfn main"}, {"old_text": "5", "new_text": "7"}]);
     let batch = rig.call("edit_file", json!({"edits": edits}));
     assert!(batch.text.starts_with("Changed `file.txt` in 2 places, now lines 1-2, 3\n"), "{}", batch.text);
+    let edits = json!([{"old_text": "let", "new_text": "const"}, {"old_text": "7", "new_text": "8"}]);
+    let batch = rig.call("edit_file", json!({"edits": edits}));
+    assert!(batch.text.starts_with("Changed `file.txt` in 2 places, now line 3\n"), "{}", batch.text);
 }
 
 /// Two texts whose versions start with the same digits, which start with neither of `other`.

@@ -154,7 +154,8 @@ fn expects_hunks_at_the_offset_of_the_previous_one() {
 fn applies_at_the_nearest_match_unless_it_is_close() {
     let before = "x\na\nb\nc\nd\nx\n";
     let report = applies(Tolerance::Exact, before, &[at(5, "-x\n+X")], "x\na\nb\nc\nd\nX\n");
-    assert_eq!(report.warnings.len(), 1, "the other matches are mentioned: {:?}", report.warnings);
+    let warning = "Hunk 1 does not match at line 5; of several other matches, the nearest is used, at line 6";
+    assert_eq!(report.warnings, [warning]);
     let report = refused(Tolerance::Recover, "x\na\nx\n", &[at(2, "-x\n+X")], "ambiguous");
     assert_eq!(report.failures[0].lines, [1, 3]);
     // The line number is wrong, so the nearest match must be much nearer than any other.
@@ -361,8 +362,11 @@ fn keeps_the_line_endings_of_the_file() {
     applies(Tolerance::Exact, "a\nb\r\nc\n", &[exact], "a\nB\r\nC\nc\n");
 }
 
+// Shows: P3.2
 #[test]
 fn keeps_the_context_of_the_file_and_lets_hunks_share_it() {
+    let shared = [at(1, " a\n-b\n+B\n c"), at(3, " c\n-d\n+D")];
+    applies(Tolerance::Exact, "a\nb\nc\nd\n", &shared, "a\nB\nc\nD\n");
     let before = "a \n“b”\nc\nd\ne\n";
     let hunks = [at(1, " a\n “b”\n-c\n+C\n d"), at(4, " d\n-e\n+E")];
     applies(Tolerance::Whitespace, before, &hunks, "a \n“b”\nC\nd\nE\n");
@@ -451,8 +455,9 @@ fn blank_lines_match_only_at_their_line_number() {
 // Shows: test_parse_context_only
 #[test]
 fn context_only_hunk_changes_nothing() {
-    let (report, _) = run(Tolerance::Exact, b"a\nb\n", &[at(1, " a\n b")]);
-    assert_eq!(report.status(), Status::NoChange);
+    let (report, after) = run(Tolerance::Exact, b"a\nb\n", &[at(1, " a\n b")]);
+    assert_eq!((report.status(), after), (Status::NoChange, b"a\nb\n".to_vec()));
+    refused(Tolerance::Exact, "a\nb\n", &[at(1, " a\n c")], "no_match");
 }
 
 #[test]

@@ -286,3 +286,32 @@ fn an_extra_context_line_may_open_a_block_beside_the_change() {
     let other = file.replace("#[test]\nfn works() {", "#[test]\nfn fails() {");
     assert_refused(&[("f", other.as_bytes())], &patch("", ""), "no_match");
 }
+
+/// `\n` joins the lines of a hunk, and the first one is added: as it is, the hunk has no place.
+#[test]
+fn a_hunk_that_literal_newlines_turn_into_one_added_line_is_read_as_its_lines() {
+    let file = "---\n# Collections must specify a version\n# to galaxy\nrequires: '>=2.9.10'\n";
+    let body =
+        "+#SPDX-License-Identifier: MIT-0\\n ---\\n # Collections must specify a version\\n # to galaxy\n";
+    let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\n");
+    assert_applies(file.as_bytes(), &patch, format!("#SPDX-License-Identifier: MIT-0\n{file}").as_bytes());
+    // Added text that is joined has no place either way.
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n+one\\n two\\n three\n*** End Patch\n";
+    let (answer, files) = call(&[("f", file.as_bytes())], patch);
+    assert_ne!(answer.report.status(), Status::Applied, "{}", answer.text);
+    assert_eq!(files["f"], file.as_bytes());
+}
+
+/// Context without its prefix, around a comment whose asterisks are at odd columns.
+#[test]
+fn bare_context_with_a_comment_does_not_shift_added_lines() {
+    let file = "class A {\n    set(value) {\n        this.value = value;\n        run('a', value);\n    }\n    /**\n     * Exceptions\n     */\n    get() {\n    }\n}\n";
+    let body = "        this.value = value;\n        run('a', value);\n+    }\n+    /**\n+     * Loading\n+     */\n+    get loading() {\n+        return 1;\n    }\n    /**\n     * Exceptions\n";
+    let added = "    }\n    /**\n     * Loading\n     */\n    get loading() {\n        return 1;\n";
+    let expected = file.replace("run('a', value);\n", &format!("run('a', value);\n{added}"));
+    assert_applies(
+        file.as_bytes(),
+        &format!("--- a/f\n+++ b/f\n@@ -3,5 +3,11 @@\n{body}"),
+        expected.as_bytes(),
+    );
+}

@@ -206,6 +206,8 @@ fn rejecting_every_hunk_rejects_the_proposal() {
     assert_eq!(rig.journal.proposals().unwrap().len(), 1);
     assert!(rig.engine().reject_hunks(id, "ada", &[3, 3], Some("no")).is_success());
     assert_eq!(rig.journal.proposals().unwrap().len(), 0);
+    let decision = rig.journal.proposal(id).unwrap().unwrap().decision;
+    assert!(matches!(&decision, Some(ProposalDecision::Rejected { by, .. }) if by == "ada"), "{decision:?}");
     assert_eq!(rig.text(), TEN.as_bytes());
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use slipstitch_core::engine::Engine;
 use slipstitch_core::hint::HintPhrases;
 use slipstitch_core::outcome::Status;
-use slipstitch_core::plan::{Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
+use slipstitch_core::plan::{ChangeId, Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
 use slipstitch_core::ports::approver::Auto;
 use slipstitch_core::ports::journal::Origin;
 use slipstitch_core::report::Report;
@@ -321,7 +321,7 @@ fn a_conflict_with_a_foreign_change_shows_the_present_text() {
     assert_eq!(report.code(), "changed_since");
     let conflict = &report.conflicts[0];
     assert!(conflict.left.contains("D\n") && conflict.now.contains("X\n"), "{conflict:?}");
-    assert!(conflict.by.is_empty() && report.message.contains("outside Slipstitch"), "{report:?}");
+    assert!(conflict.by.is_empty() && report.message.contains("something not recorded here"), "{report:?}");
 }
 
 /// The changes that a refused undo of `id` names.
@@ -357,14 +357,127 @@ fn a_conflict_in_a_large_file_names_the_change_before_a_foreign_one() {
     assert_eq!(named_by_refusal(&rig, "c1"), ["c2"]);
 }
 
-#[test]
-fn a_conflict_with_appended_lines_names_the_one_that_touches() {
+/// A file to which a line was appended by each change.
+fn appended(count: usize) -> Rig {
     let rig = Rig::new("first\n");
-    for number in 1..=300 {
+    for number in 1..=count {
         let line = json!({"path": "file.txt", "content": format!("{number}\n"), "mode": "append"});
         assert_eq!(rig.call("write_file", line).report.status(), Status::Applied);
     }
-    assert_eq!(named_by_refusal(&rig, "c7"), ["c8"]);
+    rig
+}
+
+#[test]
+fn a_conflict_with_appended_lines_names_the_whole_chain() {
+    let rig = appended(300);
+    let report = rig.call("undo_edit", json!({"change": "c7"})).report;
+    assert_eq!(report.conflicts[0].by, (8..=300).map(ChangeId).collect::<Vec<_>>());
+    let named = "by 293 changes, from c8 (line 9) to c300 (line 301), so";
+    assert!(report.message.contains(named), "{}", report.message);
+    assert!(report.hint.unwrap().contains("Undo those first, from c300 back to c8,"));
+}
+
+#[test]
+fn a_conflict_names_the_lines_of_each_change_and_only_those_that_overlap() {
+    let rig = appended(4);
+    rig.edit("first", "FIRST\nand a half");
+    let report = rig.call("undo_edit", json!({"change": "c2"})).report;
+    let (message, hint) = (report.message, report.hint.unwrap());
+    assert!(
+        message.contains("by c3 (line 5), c4 (line 6), so undoing c2 would lose those changes"),
+        "{message}"
+    );
+    assert_eq!(hint, "Nothing was written. Undo c4, c3 first, or edit the file instead.");
+    let later = serde_json::to_value(&report.conflicts[0].later).unwrap();
+    let expected = json!([
+        {"change": "c3", "lines": [{"start": 5, "count": 1}]},
+        {"change": "c4", "lines": [{"start": 6, "count": 1}]},
+    ]);
+    assert_eq!(later, expected);
+}
+
+#[test]
+fn changes_that_are_undone_in_the_same_call_are_not_in_the_way() {
+    let rig = appended(4);
+    // c2 is not given.
+    let target = Target::Changes(vec![ChangeId(4), ChangeId(3), ChangeId(1)]);
+    let report = undo_as(&rig, "tests", target);
+    assert!(report.message.contains("by c2 (line 3), so undoing c1 would lose that change"), "{report:?}");
+    // A redone change is named by its own number, also if it is undone in the same call.
+    rig.call("undo_edit", json!({"change": "c4"}));
+    rig.call("undo_edit", json!({"change": "c5"}));
+    assert_eq!(named_by_refusal(&rig, "c2"), ["c3", "c4"]);
+    let report = undo_as(&rig, "tests", Target::Changes(vec![ChangeId(4), ChangeId(2)]));
+    assert!(report.message.contains("by c3 (line 4), so"), "{report:?}");
+}
+
+#[test]
+fn a_conflict_names_what_was_done_outside_between_and_after_recorded_changes() {
+    let rig = appended(2);
+    let add = |line: &str| rig.files.put(&path("file.txt"), text_of(&rig) + line);
+    add("by hand\n");
+    let line = json!({"path": "file.txt", "content": "more\n", "mode": "append"});
+    rig.call("write_file", line);
+    add("by hand again\n");
+    let report = rig.call("undo_edit", json!({"change": "c1"})).report;
+    let message = &report.message;
+    let expected = "by c2 (line 3), something not recorded here (line 4), c3 (line 5), something not recorded here (line 6), so";
+    assert!(message.contains(expected), "{message}");
+    // Undoing the recorded ones would not be enough.
+    assert_eq!(report.hint.unwrap(), "Nothing was written. Edit the file instead.");
+}
+
+#[test]
+fn a_conflict_shows_every_place_that_was_changed_again() {
+    let rig = Rig::new("a\nb\nc\nd\ne\n");
+    let edits = json!({"path": "file.txt", "edits": [
+        {"old_text": "a\n", "new_text": "A\n"}, {"old_text": "c\n", "new_text": "C\n"}, {"old_text": "e\n", "new_text": "E\n"},
+    ]});
+    assert_eq!(rig.call("edit_file", edits).report.status(), Status::Applied);
+    rig.edit("E", "EE");
+    rig.edit("A", "AA");
+    let report = rig.call("undo_edit", json!({"change": "c1"})).report;
+    assert!(report.message.contains("by c2 (line 5), c3 (line 1), so"), "{}", report.message);
+    let places: Vec<_> =
+        report.conflicts.iter().map(|conflict| (conflict.line, conflict.by.clone())).collect();
+    assert_eq!(places, [(1, vec![ChangeId(3)]), (5, vec![ChangeId(2)])]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn undoing_what_a_refusal_names_makes_room(specs in specs(), which in any::<prop::sample::Index>()) {
+        let mut file = EditedFile::new(8);
+        specs.iter().for_each(|spec| file.edit(*spec));
+        let number = which.index(file.edits.len()) + 1;
+        undo_with_what_is_named(&file, number, 0);
+    }
+}
+
+/// Undoes a change, and before it whatever its refusal names, the newest first.
+fn undo_with_what_is_named(file: &EditedFile, number: usize, depth: usize) {
+    assert!(depth < 10, "c{number}: the refusals go in circles");
+    for _ in 0..10 {
+        let report = file.undo(number);
+        match report.code() {
+            "changed_since" => {}
+            "already_undone" | "no_change" => return,
+            _ => return assert_eq!(report.status(), Status::Applied, "{report:?}"),
+        }
+        let named = report.conflicts.iter().flat_map(|conflict| &conflict.by);
+        let mut named: Vec<ChangeId> = named.copied().collect();
+        named.sort_unstable();
+        named.dedup();
+        assert!(
+            !named.is_empty() && !report.message.contains("something not recorded here"),
+            "{}",
+            report.message
+        );
+        assert!(named.iter().all(|later| later.0 as usize > number), "{}", report.message);
+        named.iter().rev().for_each(|later| undo_with_what_is_named(file, later.0 as usize, depth + 1));
+    }
+    panic!("c{number} cannot be undone, although everything that was named is");
 }
 
 #[test]
@@ -378,9 +491,24 @@ fn a_conflict_does_not_name_changes_that_were_undone() {
 }
 
 #[test]
+fn a_created_file_does_not_name_changes_that_were_undone() {
+    let rig = Rig::new("x\n");
+    rig.call("write_file", json!({"path": "made.txt", "content": "one\ntwo\n", "mode": "create"}));
+    let edit = |old: &str, new: &str| {
+        let edit = json!({"path": "made.txt", "old_text": old, "new_text": new});
+        assert_eq!(rig.call("edit_file", edit).report.status(), Status::Applied);
+    };
+    edit("two", "2");
+    assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status(), Status::Applied);
+    edit("one", "1");
+    let report = rig.call("undo_edit", json!({"change": "c1"})).report;
+    assert!(report.message.contains("which created it, by c4 (line 1): undoing"), "{}", report.message);
+    assert!(report.hint.unwrap().contains("Undo c4 first"));
+}
+
+#[test]
 fn a_pruned_change_is_not_reported_as_foreign() {
     use slipstitch_core::engine::history::find_foreign_changes;
-    use slipstitch_core::plan::ChangeId;
     use slipstitch_core::ports::journal::{Filter, Journal};
     let rig = Rig::new("a\nb\n");
     rig.edit("a", "A");
@@ -471,7 +599,7 @@ fn undoes_a_creation_only_if_the_file_is_unchanged() {
     assert_eq!(rig.call("edit_file", edit).report.status(), Status::Applied);
     let report = rig.call("undo_edit", json!({"change": "c1"})).report;
     assert_eq!(report.code(), "changed_since");
-    assert!(report.message.contains("which created it, by c2"), "{report:?}");
+    assert!(report.message.contains("which created it, by c2 (line 2)"), "{report:?}");
     assert_eq!(rig.call("undo_edit", json!({"change": "c2"})).report.status(), Status::Applied);
     assert_eq!(rig.call("undo_edit", json!({"change": "c1"})).report.status(), Status::Applied);
     assert_eq!(rig.files.get(&path("made.txt")), None);

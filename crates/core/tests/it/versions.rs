@@ -144,3 +144,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_stale_quotation_names_only_the_lines_that_changed() {
+    let text = "fn a() {\n    let first = open(1);\n    let second = open(2);\n    let third = open(3);\n}\n";
+    // The quotation begins and ends inside a line, or is of whole lines.
+    let quotations = [
+        "first = open(1);\n    let second = open(2);\n    let third",
+        "    let first = open(1);\n    let second = open(2);\n    let third = open(3);\n",
+    ];
+    for old in quotations {
+        let rig = Rig::new(text);
+        rig.call("read_file", json!({}));
+        write(&rig, &text.replace("open(2)", "close(2)"));
+        let report = rig.call("edit_file", json!({"old_text": old, "new_text": "gone"})).report;
+        assert_eq!(report.code(), "no_match", "{report:?}");
+        assert!(report.message.contains("line 3 changed since"), "{}", report.message);
+    }
+    // If only lines were removed, what is left is named.
+    let rig = Rig::new(text);
+    rig.call("read_file", json!({}));
+    write(&rig, &text.replace("    let second = open(2);\n", ""));
+    let report = rig.call("edit_file", json!({"old_text": quotations[0], "new_text": "gone"})).report;
+    assert!(report.message.contains("lines 2-3 changed since"), "{}", report.message);
+}

@@ -44,6 +44,7 @@ fn refuses_to_change_a_file_with_unsaved_changes() {
     assert_eq!(emacs.buffer("b.txt"), "1\nmine\n");
 }
 
+// Shows: INV-004
 #[test]
 fn finds_buffers_by_unusual_names_and_through_symlinks() {
     let names = ["quote\" (kill-emacs) \\.txt", "größe 1.txt", "#{x} 'y' `z`.txt"];
@@ -61,6 +62,7 @@ fn finds_buffers_by_unusual_names_and_through_symlinks() {
     assert_eq!(rig.edit("link.txt", "three", "four").report.code(), "unsaved_buffer");
 }
 
+// Shows: INV-004
 #[test]
 fn reloads_after_undo_and_keeps_the_buffer_of_a_deleted_file() {
     let rig = Rig::new(&[("a.txt", "one\n")]);

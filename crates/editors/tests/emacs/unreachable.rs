@@ -78,7 +78,9 @@ fn a_tcp_server_is_asked_with_its_key() {
     rig.edit_cleanly("a.txt", "one", "two");
     assert_eq!(emacs.buffer("a.txt"), "two\n");
     let answer = rig.edit("b.txt", "one", "two");
+    assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
     assert!(answer.text.contains("unsaved changes in Emacs (server `tcp` over TCP)"), "{}", answer.text);
+    assert_eq!(rig.file("b.txt"), "one\n");
     // With a wrong key the server refuses, and the answer says so.
     let good = fs::read_to_string(&emacs.address).unwrap();
     let (address, _) = good.split_once('\n').unwrap();
@@ -136,6 +138,7 @@ fn an_emacs_that_is_killed_while_it_is_asked_ends_the_wait() {
     // Its socket is left behind, and its lock is stale.
     let answer = rig.edit("b.txt", "one", "two");
     assert!(answer.report.is_success() && answer.text.contains("is no longer running"), "{}", answer.text);
+    assert_eq!(rig.file("b.txt"), "two\n");
 }
 
 #[test]
@@ -168,6 +171,7 @@ fn a_server_in_an_unusual_folder_is_found_by_its_process() {
         let answer = rig.edit("b.txt", "one", "two");
         assert!(refused(&answer) || answer.text.contains("did not answer"), "{}", answer.text);
         let is_refused = refused(&answer) && answer.text.contains("Emacs (server `mine`)");
+        assert_eq!(rig.file("b.txt"), if refused(&answer) { "one\n" } else { "two\n" });
         fs::write(rig.path("b.txt"), "one\n").unwrap();
         is_refused
     });
@@ -191,6 +195,7 @@ fn a_tcp_server_whose_server_file_is_in_an_unusual_folder_is_named() {
     let file = rig.home().with_file_name("hidden/hidden");
     let answer = rig.edit_asking(&file, "a.txt", "two", "three");
     assert_eq!(answer.report.code(), "unsaved_buffer", "{}", answer.text);
+    assert_eq!(rig.file("a.txt"), "two\n");
 }
 
 // Shows: INV-004, 002-every-emacs
@@ -235,6 +240,7 @@ fn an_emacs_that_cannot_be_asked_prevents_the_edit_by_its_auto_save_list() {
     // A file that it has open without unsaved changes, in a folder that does not point to it.
     let answer = rig.edit("b.txt", "one", "two");
     assert!(answer.report.is_success(), "{}", answer.text);
+    assert_eq!(rig.file("b.txt"), "two\n");
     assert!(
         answer
             .text

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde_json::{Map, Value, json};
-use slipstitch::core::text::{Span, Splice, Splices};
+use slipstitch::core::text::{ShortBytes, Span, Splice, Splices};
 
 use super::error::FormatError;
 
@@ -170,11 +170,11 @@ fn owned(keys: &[&str]) -> Vec<String> {
 }
 
 pub(super) fn insertion(at: usize, text: impl Into<String>) -> Splice {
-    Splice { at: Span::new(at, at), insert: text.into().into_bytes() }
+    Splice { at: Span::new(at, at), insert: text.into().into() }
 }
 
 pub(super) fn deletion(range: Range<usize>) -> Splice {
-    Splice { at: Span::new(range.start, range.end), insert: Vec::new() }
+    Splice { at: Span::new(range.start, range.end), insert: ShortBytes::default() }
 }
 
 /// Applies splices; `None` if they overlap, or do not fit the text.

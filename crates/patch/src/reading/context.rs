@@ -5,14 +5,14 @@ use crate::hunk::{HunkRepair, Role};
 
 /// The readings in which the space stripped from context belongs to the line: from all lines, and
 /// from those that would otherwise be indented by an odd number of spaces.
-pub(super) fn add_spaces(draft: &Draft, any_bare: bool) -> Vec<Draft> {
-    let is_candidate = |line: &&DraftLine| line.prefixed && !line.is_blank();
+pub(super) fn add_spaces<'l>(draft: &Draft<'l>, any_bare: bool) -> Vec<Draft<'l>> {
+    let is_candidate = |line: &&DraftLine<'l>| line.prefixed && !line.is_blank();
     let candidates = || draft.lines.iter().filter(is_candidate);
     let mut out = Vec::new();
     if candidates().next().is_none() {
         return out;
     }
-    let add = |repair, fits: &dyn Fn(&DraftLine) -> bool| {
+    let add = |repair, fits: &dyn Fn(&DraftLine<'l>) -> bool| {
         let lines = draft.lines.iter().map(|line| match line.prefixed && fits(line) {
             true => line.with_text(format!(" {}", line.text())),
             false => line.clone(),
@@ -31,23 +31,27 @@ pub(super) fn add_spaces(draft: &Draft, any_bare: bool) -> Vec<Draft> {
 
 /// Whether the hunk on its own looks as if its context had no prefix: after stripping one space,
 /// context is indented by an odd number of spaces and changed lines by an even number.
-fn looks_shifted(draft: &Draft) -> bool {
+fn looks_shifted(draft: &Draft<'_>) -> bool {
     let mut context = of_role(draft, |role| role == Role::Context).peekable();
     context.peek().is_some() && context.all(is_odd) && changes_are_even(draft)
 }
 
 /// Whether there are changed lines and all are indented by an even number of spaces.
-fn changes_are_even(draft: &Draft) -> bool {
+fn changes_are_even(draft: &Draft<'_>) -> bool {
     let mut changed = of_role(draft, |role| role != Role::Context).peekable();
     changed.peek().is_some() && changed.all(|line| !is_odd(line))
 }
 
 /// The lines with text that have a role.
-fn of_role(draft: &Draft, is: fn(Role) -> bool) -> impl Iterator<Item = &DraftLine> {
-    draft.lines.iter().filter(move |line| is(line.line.role) && !line.is_blank())
+fn of_role<'d, 'l>(draft: &'d Draft<'l>, is: fn(Role) -> bool) -> impl Iterator<Item = &'d DraftLine<'l>> {
+    draft.lines.iter().filter(move |line| is(line.role) && !line.is_blank())
 }
 
-/// Whether a line is indented by an odd number of spaces.
-fn is_odd(line: &DraftLine) -> bool {
-    line.text().bytes().take_while(|byte| *byte == b' ').count() % 2 == 1
+/// Whether a line is indented by an odd number of spaces. The asterisk of ` * text`, in a block comment, is one column to the
+/// right of its depth.
+fn is_odd(line: &DraftLine<'_>) -> bool {
+    let spaces = line.text().bytes().take_while(|byte| *byte == b' ').count();
+    let body = &line.text()[spaces..];
+    let continues_comment = body == "*" || body.starts_with("* ") || body.starts_with("*/");
+    (spaces + usize::from(continues_comment)) % 2 == 1
 }

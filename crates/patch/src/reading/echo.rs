@@ -15,13 +15,13 @@ use crate::hunk::{HunkRepair, Role};
 const MAX_ECHOED: usize = 64;
 
 /// The reading without the context that repeats removed lines directly before or after them.
-pub(super) fn drop_echoes(draft: &Draft) -> Option<Draft> {
+pub(super) fn drop_echoes<'l>(draft: &Draft<'l>) -> Option<Draft<'l>> {
     let kept = without_echoes(&draft.lines, Deletions::AreDuplicates)?;
     Some(draft.repaired(HunkRepair::EchoedLine, kept))
 }
 
 /// The lines without any context that repeats removed lines directly after it.
-pub(super) fn drop_all_echoes(lines: &[DraftLine]) -> Option<Vec<DraftLine>> {
+pub(super) fn drop_all_echoes<'l>(lines: &[DraftLine<'l>]) -> Option<Vec<DraftLine<'l>>> {
     without_echoes(lines, Deletions::AreEchoes)
 }
 
@@ -34,14 +34,14 @@ enum Deletions {
     AreEchoes,
 }
 
-fn without_echoes(lines: &[DraftLine], deletions: Deletions) -> Option<Vec<DraftLine>> {
-    let is = |line: Option<&DraftLine>, role| line.is_some_and(|line| line.line.role == role);
-    let is_context = |line: &DraftLine| line.line.role == Role::Context;
+fn without_echoes<'l>(lines: &[DraftLine<'l>], deletions: Deletions) -> Option<Vec<DraftLine<'l>>> {
+    let is = |line: Option<&DraftLine<'_>>, role| line.is_some_and(|line| line.role == role);
+    let is_context = |line: &DraftLine<'_>| line.role == Role::Context;
     let mut is_echo = vec![false; lines.len()];
     let mut start = 0;
     for run in lines.chunk_by(|first, second| is_context(first) == is_context(second)) {
         let end = start + run.len();
-        let removed: Vec<&DraftLine> = run.iter().filter(|line| line.line.role == Role::Removed).collect();
+        let removed: Vec<&DraftLine<'l>> = run.iter().filter(|line| line.role == Role::Removed).collect();
         if is(run.first(), Role::Removed) {
             let above = lines[..start].iter().rev().take_while(|line| is_context(line)).count();
             let count = echoed(&removed, above, |count| (&lines[start - count..start], &removed[..count]));
@@ -69,18 +69,18 @@ fn without_echoes(lines: &[DraftLine], deletions: Deletions) -> Option<Vec<Draft
 }
 
 /// Whether a line is more than punctuation, which may be anywhere.
-fn has_letters(line: &DraftLine) -> bool {
+fn has_letters(line: &DraftLine<'_>) -> bool {
     line.text().chars().any(char::is_alphanumeric)
 }
 
 /// How many lines of context repeat removed ones; `pair` returns both for a count.
-fn echoed<'l>(
-    removed: &[&DraftLine],
+fn echoed<'d, 'l: 'd>(
+    removed: &[&DraftLine<'l>],
     context: usize,
-    pair: impl Fn(usize) -> (&'l [DraftLine], &'l [&'l DraftLine]),
+    pair: impl Fn(usize) -> (&'d [DraftLine<'l>], &'d [&'d DraftLine<'l>]),
 ) -> usize {
-    let is_same = |(context, removed): (&DraftLine, &&DraftLine)| {
-        context.text() == removed.text() && context.line.newline == removed.line.newline
+    let is_same = |(context, removed): (&DraftLine<'l>, &&DraftLine<'l>)| {
+        context.text() == removed.text() && context.newline == removed.newline
     };
     let fits = |count: &usize| {
         let (context, removed) = pair(*count);

@@ -1,18 +1,19 @@
 //! Lines joined by a literal `\n`, as left behind by one JSON encoding too many.
 
 use super::{Draft, DraftLine, split_prefix};
-use crate::hunk::{HunkLine, HunkRepair, Role};
+use crate::hunk::{HunkRepair, Role};
 
 /// The reading in which `\n` outside of string literals ends a line. An old line must contain one,
 /// or the hunk must consist of a single line: escapes in new lines alone are code.
-pub(super) fn split(draft: &Draft) -> Option<Draft> {
+pub(super) fn split<'l>(draft: &Draft<'l>) -> Option<Draft<'l>> {
     let lines = &draft.lines;
-    if !lines.iter().any(|line| line.text().contains("\\n")) {
+    // Almost no line has a backslash, which is found faster than both characters.
+    if !lines.iter().any(|line| line.text().as_bytes().contains(&b'\\') && line.text().contains("\\n")) {
         return None;
     }
     let pieces: Vec<Vec<&str>> = lines.iter().map(|line| split_outside_strings(line.text())).collect();
-    let is_split = |(line, pieces): (&DraftLine, &Vec<&str>)| {
-        pieces.len() > 1 && (line.line.role.is_old() || lines.len() == 1)
+    let is_split = |(line, pieces): (&DraftLine<'_>, &Vec<&str>)| {
+        pieces.len() > 1 && (line.role.is_old() || lines.len() == 1)
     };
     if !lines.iter().zip(&pieces).any(is_split) {
         return None;
@@ -21,18 +22,21 @@ pub(super) fn split(draft: &Draft) -> Option<Draft> {
     let mut out = Vec::with_capacity(lines.len());
     for (at, pieces) in pieces.iter().enumerate() {
         // New lines that are separate lines already were not joined.
-        let is_separate = lines[at].line.role == Role::Added && has_added_neighbor(lines, at);
+        let is_separate = lines[at].role == Role::Added && has_added_neighbor(lines, at);
         if pieces.len() == 1 || is_separate {
             out.push(lines[at].clone());
         } else {
-            split_line(&lines[at], pieces, escapes, &mut out);
+            // A hunk that only adds lines has no place, so what follows with a space is its context.
+            let is_all = lines.len() == 1 && lines[at].role == Role::Added;
+            let is_marked = lines[at].prefixed || is_all;
+            split_line(&lines[at], is_marked, pieces, escapes, &mut out);
         }
     }
     Some(draft.repaired(HunkRepair::LiteralNewlines, out))
 }
 
-fn has_added_neighbor(lines: &[DraftLine], at: usize) -> bool {
-    let is_added = |line: Option<&DraftLine>| line.is_some_and(|line| line.line.role == Role::Added);
+fn has_added_neighbor(lines: &[DraftLine<'_>], at: usize) -> bool {
+    let is_added = |line: Option<&DraftLine<'_>>| line.is_some_and(|line| line.role == Role::Added);
     is_added(at.checked_sub(1).and_then(|before| lines.get(before))) || is_added(lines.get(at + 1))
 }
 
@@ -80,24 +84,30 @@ fn is_word_byte(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Adds the pieces of a line: each with its own prefix if all have one and one is a change, otherwise
-/// in the role of the line.
-fn split_line(whole: &DraftLine, pieces: &[&str], escapes: Escapes, out: &mut Vec<DraftLine>) {
+/// in the role of the line. `is_marked` says whether pieces that start with a space may be context.
+fn split_line(
+    whole: &DraftLine<'_>,
+    is_marked: bool,
+    pieces: &[&str],
+    escapes: Escapes,
+    out: &mut Vec<DraftLine<'_>>,
+) {
     let later = || pieces[1..].iter().filter(|piece| !piece.trim().is_empty());
     let have_prefixes = later().all(|piece| piece.starts_with(['+', '-', ' ']));
     let has_change = later().any(|piece| piece.starts_with(['+', '-']));
-    let is_spaced = whole.prefixed && later().all(|piece| piece.starts_with(' '));
+    let is_spaced = is_marked && later().all(|piece| piece.starts_with(' '));
     // In a diff of a CRLF file, only the last piece has its carriage return.
     let ending = if whole.text().ends_with('\r') { "\r" } else { "" };
     for (at, piece) in pieces.iter().enumerate() {
         let (role, text, prefixed) = match at {
-            0 => (whole.line.role, *piece, whole.prefixed),
+            0 => (whole.role, *piece, whole.prefixed),
             _ if have_prefixes && has_change || is_spaced => split_prefix(piece),
-            _ => (whole.line.role, *piece, false),
+            _ => (whole.role, *piece, false),
         };
         let text = text.strip_suffix("\\r").or(text.strip_suffix('\r')).unwrap_or(text);
         let text = escapes.decode(text) + ending;
-        let newline = whole.line.newline || at + 1 < pieces.len();
-        out.push(DraftLine { line: HunkLine { role, text, newline }, prefixed });
+        let newline = whole.newline || at + 1 < pieces.len();
+        out.push(DraftLine { role, text: text.into(), newline, prefixed });
     }
 }
 
@@ -110,7 +120,7 @@ struct Escapes {
 }
 
 impl Escapes {
-    fn of(lines: &[DraftLine]) -> Self {
+    fn of(lines: &[DraftLine<'_>]) -> Self {
         let has_plain_quote = |text: &str| text.match_indices('"').any(|(at, _)| !text[..at].ends_with('\\'));
         Self {
             tabs: !lines.iter().any(|line| line.text().contains('\t')),

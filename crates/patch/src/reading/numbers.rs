@@ -1,7 +1,7 @@
 //! Line numbers and anchors in front of the lines, as file viewers print them.
 
 use super::{Draft, DraftLine, split_prefix};
-use crate::hunk::{HunkLine, HunkRepair, Role};
+use crate::hunk::{HunkRepair, Role};
 
 /// What separates a number from its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ const MARKS: &[Mark] = &[
 ];
 
 /// The readings without the numbers of the lines: two if a space may belong to the line or not.
-pub(super) fn strip(draft: &Draft) -> Vec<Draft> {
+pub(super) fn strip<'l>(draft: &Draft<'l>) -> Vec<Draft<'l>> {
     // Almost no line starts with a number, and then no mark needs to be tried.
     if draft.lines.iter().all(|line| leading_number(line.text()).is_none()) {
         return Vec::new();
@@ -42,12 +42,12 @@ pub(super) fn strip(draft: &Draft) -> Vec<Draft> {
 }
 
 /// Strips numbers that follow the prefixes: `-12: a`. Every old line must have one.
-fn strip_inside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
+fn strip_inside<'l>(lines: &[DraftLine<'l>], mark: Mark) -> Option<Vec<DraftLine<'l>>> {
     let mut numbers = Rising::new(mark);
     let is_stripped = added_numbers(lines, mark)?;
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
-        out.push(match line.line.role {
+        out.push(match line.role {
             Role::Added if is_stripped => {
                 line.with_text(mark.split(line.text()).map_or(line.text(), |(_, rest)| rest))
             }
@@ -59,8 +59,8 @@ fn strip_inside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
 }
 
 /// Whether added lines have numbers too; `None` if it is unclear what is text.
-fn added_numbers(lines: &[DraftLine], mark: Mark) -> Option<bool> {
-    let added = || lines.iter().filter(|line| line.line.role == Role::Added && !line.is_blank());
+fn added_numbers(lines: &[DraftLine<'_>], mark: Mark) -> Option<bool> {
+    let added = || lines.iter().filter(|line| line.role == Role::Added && !line.is_blank());
     let count = added().filter(|line| mark.split(line.text()).is_some()).count();
     match count {
         0 => Some(false),
@@ -71,10 +71,10 @@ fn added_numbers(lines: &[DraftLine], mark: Mark) -> Option<bool> {
 
 /// Strips numbers in front of the prefixes: `12:-a`. An added line may have no number, as it is not in the file yet, if it is clear
 /// that the others have no prefix in front of theirs.
-fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
-    let is_unnumbered = |line: &DraftLine| line.line.role == Role::Added && mark.split(line.text()).is_none();
+fn strip_outside<'l>(lines: &[DraftLine<'l>], mark: Mark) -> Option<Vec<DraftLine<'l>>> {
+    let is_unnumbered = |line: &DraftLine<'_>| line.role == Role::Added && mark.split(line.text()).is_none();
     let has_unnumbered = lines.iter().any(is_unnumbered);
-    let is_outside = |line: &DraftLine| match line.line.role {
+    let is_outside = |line: &DraftLine<'_>| match line.role {
         Role::Context => !(line.prefixed && has_unnumbered),
         Role::Added => is_unnumbered(line),
         Role::Removed => false,
@@ -85,7 +85,7 @@ fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
     let mut count = 0;
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
-        if line.line.role == Role::Added {
+        if line.role == Role::Added {
             out.push(line.clone());
             continue;
         }
@@ -102,10 +102,9 @@ fn strip_outside(lines: &[DraftLine], mark: Mark) -> Option<Vec<DraftLine>> {
         if !prefixed && role == Role::Context && !rest.is_empty() {
             return None;
         }
-        let line = HunkLine { role, text: text.to_owned(), newline: line.line.newline };
-        out.push(DraftLine { line, prefixed });
+        out.push(DraftLine { role, text: text.to_owned().into(), newline: line.newline, prefixed });
     }
-    let has_change = out.iter().any(|line| line.line.role != Role::Context);
+    let has_change = out.iter().any(|line| line.role != Role::Context);
     (count > 0 && has_change).then_some(out)
 }
 

@@ -122,6 +122,7 @@ fn numbers_in_front_of_the_prefixes_hide_the_change() {
 #[case::whole_hunk_terminated("-a\\n-b\\n+c\\n\n", "-a\n-b\n+c\n")]
 #[case::carriage_returns("-a\\r\\n-b\\r\\n+c\n", "-a\n-b\n+c\n")]
 #[case::only_added("+a\\n+b\n", "+a\n+b\n")]
+#[case::added_above_context("+a\\n b\\n c\n", "+a\n=b\n=c\n")]
 #[case::roles_are_inherited("-a\\nb\n+c\\nd\n", "-a\n-b\n+c\n+d\n")]
 #[case::indented("-def f():\\n    a\n+def g():\\n    a\n", "-def f():\n-    a\n+def g():\n+    a\n")]
 #[case::context_with_prefixes(" a\\n b\n-c\n", "=a\n=b\n-c\n")]
@@ -153,6 +154,23 @@ fn a_change_hidden_by_literal_newlines_is_not_dropped() {
         "the hunk changes nothing as written: it was read as if lines were joined by a literal `\\n`"
     );
     assert!(parse(text, None, ParseOptions::STRICT).is_err());
+}
+
+/// All context lacks its prefix, and the asterisks are one column to the right of their depth.
+#[test]
+fn asterisks_of_comments_do_not_hide_bare_context() {
+    let hunk = hunk("        a();\n+        b();\n    }\n    /**\n     * c\n");
+    let expected = "=        a();\n+        b();\n=    }\n=    /**\n=     * c\n";
+    assert_eq!(reading(&hunk, &[HunkRepair::BareContext]).as_deref(), Some(expected), "{hunk:?}");
+}
+
+/// After an unpaired quotation mark, the changes may be inside a literal, so they are neither read nor dropped.
+#[test]
+fn a_hunk_whose_changes_may_be_in_a_literal_is_not_dropped() {
+    let text = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@ -5 +5 @@\n \"\"\"\\n-x = {\"c\"}\\n+y = {\"c\"}\n";
+    assert!(parse(text, None, ParseOptions::default()).is_err());
+    let plain = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n@@ -5 +5 @@\n x = 1\n";
+    assert!(parse(plain, None, ParseOptions::default()).is_ok());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::filters::percent_encode;
 use super::layout::{Frame, Tab, page};
 use super::{local_time, visible};
 use crate::selection::Selection;
-use crate::statistics::{CallerName, CallsShown, Day, OUTCOMES, Statistics};
+use crate::statistics::{CallerName, CallsShown, Day, OUTCOMES, Statistics, failure_of};
 
 /// How many bars a chart has.
 const MAX_BARS: usize = 10;
@@ -152,13 +152,6 @@ fn calls_table(workspace: &Workspace, shown: &CallsShown) -> Markup {
             }
         }
     }
-}
-
-/// What is kept about a refused edit; only the last ones have it.
-fn failure_of<'a>(call: &ListedCall, failures: &'a [FailedEdit]) -> Option<&'a FailedEdit> {
-    let key = |at: i64, session: &str, tool: &str| (at, session.to_owned(), tool.to_owned());
-    let wanted = key(call.at, &call.session, &call.tool);
-    failures.iter().find(|failure| key(failure.at, &failure.session, &failure.tool) == wanted)
 }
 
 fn call_row(call: &ListedCall, failure: Option<&FailedEdit>) -> Markup {

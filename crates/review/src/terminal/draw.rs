@@ -30,6 +30,7 @@ const HELP: &[(&str, &str)] = &[
     ("A R", "accept what is left, reject everything"),
     ("m", "mark; A and R then decide all marked proposals"),
     ("u", "undo or redo the change (history)"),
+    ("j k ⏎", "choose a bar, list its calls (statistics)"),
     ("x w", "unified or side by side; the whole file"),
     ("↑ ↓ PgUp PgDn", "scroll"),
     ("1 2 3 Tab", "review, history, statistics"),
@@ -45,9 +46,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors)
     frame.render_widget(Paragraph::new(header(model, colors, top.width)), top);
     if model.tab == Tab::Statistics {
         let workspace = model.workspace;
-        let numbers =
-            model.statistics.get_or_insert_with(|| Statistics::read(workspace, &CallsShown::default()));
-        statistics::draw(frame, numbers, colors, body);
+        let all = CallsShown::within(model.limits.calls);
+        let numbers = model.statistics.get_or_insert_with(|| Statistics::read(workspace, &all));
+        match &model.calls {
+            Some(open) => statistics::draw_calls(frame, open, &mut model.scroll, colors, body),
+            None => {
+                let charts = statistics::Charts::of(numbers, &all, body.height);
+                model.bars = charts.bars();
+                model.bar_at = model.bar_at.min(model.bars.len().saturating_sub(1));
+                charts.draw(frame, numbers, model.bar_at, colors, body);
+            }
+        }
     } else {
         // The list takes what it needs to be read; the diff gets the rest.
         let list_width = if body.width >= 140 { 40 } else { (body.width * 2 / 5).clamp(20, 32) };
@@ -59,14 +68,18 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors)
         draw_content(frame, model, colors, content);
     }
     frame.render_widget(Paragraph::new(message), status);
-    frame.render_widget(Paragraph::new(key_line(model, colors)), keys);
+    frame.render_widget(Paragraph::new(key_line(model, colors, keys.width)), keys);
     if model.is_help_shown {
         draw_help(frame, colors);
     }
 }
 
 fn header(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
-    let review = if model.pending > 0 { format!("Review {}", model.pending) } else { "Review".into() };
+    let review = match (model.queue.len(), model.pending) {
+        (_, 0) => "Review".into(),
+        (listed, pending) if listed == pending => format!("Review {pending}"),
+        (listed, pending) => format!("Review {listed} of {pending}"),
+    };
     let tabs =
         [(Tab::Review, review), (Tab::History, "History".into()), (Tab::Statistics, "Statistics".into())];
     let mut spans = vec![Span::raw(" ")];
@@ -79,10 +92,12 @@ fn header(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
             if tab == model.tab { (format!("[{name}]"), Role::Strong) } else { (name, Role::Soft) };
         spans.push(Span::styled(name, colors.style(role)));
     }
-    let help = "/ search  ? help ";
     let used: usize = spans.iter().map(Span::width).sum();
-    spans.push(Span::raw(" ".repeat(usize::from(width).saturating_sub(used + help.len()))));
-    spans.push(Span::styled(help, colors.style(Role::Soft)));
+    let room = usize::from(width).saturating_sub(used);
+    if let Some(help) = ["  / search  ? help ", "  ? help "].into_iter().find(|help| help.len() <= room) {
+        spans.push(Span::raw(" ".repeat(room - help.len())));
+        spans.push(Span::styled(help, colors.style(Role::Soft)));
+    }
     Line::from(spans)
 }
 
@@ -127,22 +142,32 @@ fn status_line(model: &Model<'_>, colors: Colors, width: usize) -> Line<'static>
     Line::from(vec![Span::styled(text, colors.style(role)), Span::styled(note, colors.style(Role::Warning))])
 }
 
-fn key_line(model: &Model<'_>, colors: Colors) -> Line<'static> {
+fn key_line(model: &Model<'_>, colors: Colors, width: u16) -> Line<'static> {
     let keys = match (&model.prompt, model.tab) {
         (Some(_), _) => " ⏎ done  Esc cancel",
         (None, Tab::Review) if !model.marked.is_empty() => {
             let keys =
                 format!(" {} marked: A accept them  R reject them  m unmark  q leave", model.marked.len());
-            return Line::styled(keys, colors.style(Role::Soft));
+            return Line::styled(fit_keys(&keys, width), colors.style(Role::Soft));
         }
         (None, Tab::Review) if model.has_exceptions() => {
             " a accept  r reject  e edit  c reason  A the rest  R all  ⏎ send  q leave"
         }
         (None, Tab::Review) => " a accept  r reject  e edit  c reason  A/R all  ⏎ send  x/w view  q leave",
         (None, Tab::History) => " j/k change  u undo or redo  x layout  / search  q leave",
-        (None, Tab::Statistics) => " 1 review  2 history  q leave",
+        (None, Tab::Statistics) if model.calls.is_some() => " ↑↓ scroll  Esc the charts  q leave",
+        (None, Tab::Statistics) => " j/k bar  ⏎ its calls  1 review  2 history  q leave",
     };
-    Line::styled(keys, colors.style(Role::Soft))
+    Line::styled(fit_keys(keys, width), colors.style(Role::Soft))
+}
+
+/// The keys that fit, and always the last one, which leaves.
+fn fit_keys(keys: &str, width: u16) -> String {
+    let mut items: Vec<&str> = keys.trim_start().split("  ").collect();
+    while items.len() > 1 && width_of(&items.join("  ")) >= width.into() {
+        items.remove(items.len() - 2);
+    }
+    format!(" {}", items.join("  "))
 }
 
 fn draw_list(frame: &mut Frame<'_>, model: &Model<'_>, colors: Colors, area: Rect) {
@@ -268,9 +293,25 @@ fn draw_content(frame: &mut Frame<'_>, model: &mut Model<'_>, colors: Colors, ar
             shown
         }
         _ if !model.search.is_empty() => message("Nothing matches", "Esc shows everything again.", canvas),
+        (Tab::Review, ..) if model.pending > 0 => message(
+            "Nothing matches these options",
+            &format!(
+                "{} left out. `slipstitch review` without options shows everything.",
+                match model.pending {
+                    1 => "A proposal is".into(),
+                    pending => format!("{pending} proposals are"),
+                }
+            ),
+            canvas,
+        ),
         (Tab::Review, ..) => message(
             "Nothing to review",
             "Changes that need your approval appear here by themselves. What was written is in the history (2).",
+            canvas,
+        ),
+        _ if model.limits.is_limited => message(
+            "No changes match these options",
+            "`slipstitch review` without options shows everything.",
             canvas,
         ),
         _ => message(

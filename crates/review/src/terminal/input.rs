@@ -44,6 +44,10 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
             model.prompt = Some(Prompt::Search(model.search.clone()));
             Effect::None
         }
+        KeyCode::Esc if model.tab == Tab::Statistics && model.calls.is_some() => {
+            model.toggle_calls();
+            Effect::None
+        }
         KeyCode::Esc => {
             model.set_search(String::new());
             Effect::None
@@ -68,7 +72,15 @@ pub(super) fn press(model: &mut Model<'_>, key: KeyEvent) -> Effect {
                     }
                     Effect::None
                 }
-                Tab::Statistics => Effect::None,
+                Tab::Statistics => {
+                    match code {
+                        KeyCode::Enter => model.toggle_calls(),
+                        KeyCode::Char('j') | KeyCode::Down if model.calls.is_none() => model.select(1),
+                        KeyCode::Char('k') | KeyCode::Up if model.calls.is_none() => model.select(-1),
+                        _ => {}
+                    }
+                    Effect::None
+                }
             }
         }
     };
@@ -100,7 +112,7 @@ fn scroll_or_switch(model: &mut Model<'_>, code: KeyCode) {
     };
     if tab != model.tab {
         model.tab = tab;
-        model.statistics = None;
+        (model.statistics, model.calls) = (None, None);
         model.scroll = 0;
     }
     match code {

@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use slipstitch::core::plan::ChangeId;
 use slipstitch::core::ports::journal::{Entry, Filter, ProposalHunk, ProposalId, StoredProposal, Summary};
 use slipstitch::core::text::display::escape_controls;
+use slipstitch::stats::{FailedEdit, ListedCall};
 use slipstitch::{Reviewer, Workspace};
 
+use super::Limits;
 use super::whole_file::WholeFile;
 use crate::diff_view::{HunkView, views_of_files};
 use crate::selection::Selection;
-use crate::statistics::Statistics;
+use crate::statistics::{CallsShown, Statistics, failure_of};
 use crate::summary::{notes_about, shorten_item};
 use crate::whole_file::FileBefore;
 
@@ -18,6 +20,9 @@ use crate::whole_file::FileBefore;
 const MAX_CHANGES: usize = 500;
 /// How many changes are searched.
 const MAX_SEARCHED: usize = 10_000;
+
+/// How many calls behind a bar are listed.
+pub(super) const MAX_CALLS: usize = 100;
 
 /// The width of the diff from which it is side by side unless somebody chooses.
 const MIN_SPLIT: u16 = 110;
@@ -88,12 +93,21 @@ pub(super) struct OpenChange {
     pub(super) preview: Option<Vec<(String, HunkView)>>,
 }
 
+/// The calls behind a bar.
+pub(super) struct OpenCalls {
+    /// Which calls these are, in words.
+    pub(super) title: String,
+    /// Newest first. What is kept about a refused edit is known of the last ones only.
+    pub(super) calls: Vec<(ListedCall, Option<FailedEdit>)>,
+}
+
 pub(super) struct Model<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) reviewer: Reviewer,
-    is_selected: &'a dyn Fn(&StoredProposal) -> bool,
+    pub(super) limits: Limits<'a>,
     pub(super) tab: Tab,
     pub(super) queue: Vec<StoredProposal>,
+    /// How many proposals are pending, with those that the options or the search leave out.
     pub(super) pending: usize,
     pub(super) queue_at: usize,
     pub(super) proposal: Option<OpenProposal>,
@@ -106,6 +120,11 @@ pub(super) struct Model<'a> {
     pub(super) change: Option<OpenChange>,
     /// Counted only when they are shown, because that reads the records of all calls.
     pub(super) statistics: Option<Statistics>,
+    /// The bars that were drawn last, as the calls behind them, and the selected one.
+    pub(super) bars: Vec<CallsShown>,
+    pub(super) bar_at: usize,
+    /// The calls behind a bar, instead of the charts.
+    pub(super) calls: Option<OpenCalls>,
     /// The search as the user typed it.
     pub(super) search: String,
     pub(super) prompt: Option<Prompt>,
@@ -126,15 +145,11 @@ pub(super) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    pub(super) fn new(
-        workspace: &'a Workspace,
-        reviewer: Reviewer,
-        is_selected: &'a dyn Fn(&StoredProposal) -> bool,
-    ) -> Self {
+    pub(super) fn new(workspace: &'a Workspace, reviewer: Reviewer, limits: Limits<'a>) -> Self {
         let mut model = Self {
             workspace,
             reviewer,
-            is_selected,
+            limits,
             tab: Tab::Review,
             queue: Vec::new(),
             pending: 0,
@@ -146,6 +161,9 @@ impl<'a> Model<'a> {
             history_at: 0,
             change: None,
             statistics: None,
+            bars: Vec::new(),
+            bar_at: 0,
+            calls: None,
             search: String::new(),
             prompt: None,
             is_help_shown: false,
@@ -186,15 +204,19 @@ impl<'a> Model<'a> {
             self.message = Some(escape_controls(problem));
         }
         let is_listed = |found: &StoredProposal| {
-            (self.is_selected)(found) && selected.as_ref().is_ok_and(|selected| selected.has_proposal(found))
+            (self.limits.has_proposal)(found)
+                && selected.as_ref().is_ok_and(|selected| selected.has_proposal(found))
         };
         let pending_ids: BTreeSet<ProposalId> = pending.iter().map(|found| found.id).collect();
         self.marked.retain(|id| pending_ids.contains(id));
         self.queue = pending.into_iter().filter(is_listed).collect();
-        let limit = if self.search.is_empty() { MAX_CHANGES } else { MAX_SEARCHED };
+        let is_searched = self.limits.is_limited || !self.search.is_empty();
+        let limit = if is_searched { MAX_SEARCHED } else { MAX_CHANGES };
         let filter = Filter { limit: Some(limit), ..Filter::default() };
-        let is_listed =
-            |change: &Summary| selected.as_ref().is_ok_and(|selected| selected.has_change(change));
+        let is_listed = |change: &Summary| {
+            (self.limits.has_change)(change)
+                && selected.as_ref().is_ok_and(|selected| selected.has_change(change))
+        };
         self.history = self
             .workspace
             .log(&filter)
@@ -228,7 +250,10 @@ impl<'a> Model<'a> {
                 self.history_at =
                     self.history_at.saturating_add_signed(step).min(self.history.len().saturating_sub(1));
             }
-            Tab::Statistics => {}
+            Tab::Statistics => {
+                self.bar_at = self.bar_at.saturating_add_signed(step).min(self.bars.len().saturating_sub(1));
+                return;
+            }
         }
         self.forget_undo();
         self.open_selected();
@@ -320,6 +345,15 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Shows the calls behind the selected bar instead of the charts, or the charts again.
+    pub(super) fn toggle_calls(&mut self) {
+        self.scroll = 0;
+        self.calls = match self.calls.take() {
+            Some(_) => None,
+            None => self.bars.get(self.bar_at).map(|shown| OpenCalls::read(self.workspace, shown)),
+        };
+    }
+
     /// Drops the question about an undo or a redo.
     pub(super) fn forget_undo(&mut self) {
         self.undo_asked = None;
@@ -331,6 +365,19 @@ impl<'a> Model<'a> {
     pub(super) fn set_search(&mut self, text: String) {
         self.search = text;
         self.reload();
+    }
+}
+
+impl OpenCalls {
+    fn read(workspace: &Workspace, shown: &CallsShown) -> Self {
+        let selection = shown.selection();
+        let calls = workspace.calls(&selection, MAX_CALLS).unwrap_or_default();
+        let failures = workspace.failures(&selection.filter).unwrap_or_default();
+        let with_failure = |call: ListedCall| {
+            let failure = failure_of(&call, &failures).cloned();
+            (call, failure)
+        };
+        Self { title: shown.describe(), calls: calls.into_iter().map(with_failure).collect() }
     }
 }
 

@@ -105,16 +105,11 @@ impl Config {
     }
 
     /// The keys of a file that are not in effect. Keys whose effect the table does not show are left out.
-    pub(super) fn find_ignored(
-        &self,
-        text: &str,
-        file: &str,
-    ) -> Result<Vec<IgnoredSetting>, toml::de::Error> {
-        let requested: Table = text.parse()?;
+    pub(super) fn find_ignored(&self, requested: &Table, text: &str, file: &str) -> Vec<IgnoredSetting> {
         let mut search = Search { text, file, ignored: Vec::new() };
-        search.compare(&requested, &self.to_full_table(), "");
+        search.compare(requested, &self.to_full_table(), "");
         search.ignored.sort_by_key(|setting| setting.line);
-        Ok(search.ignored)
+        search.ignored
     }
 
     /// The settings in effect, including every key that can be relaxed, even if it has its default value.

@@ -93,8 +93,10 @@ impl Config {
         // A file that may not relax anything may not make the journal forget anything either.
         self.retention = self.retention.clone().or_longer(&own.retention);
         let text = given.and_then(|path| std::fs::read_to_string(path).ok());
-        if let Some(Ok(ignored)) = text.map(|text| self.find_ignored(&text, &name)) {
-            self.ignored = ignored;
+        if let Some(text) = text
+            && let Ok(table) = text.parse()
+        {
+            self.ignored = self.find_ignored(&table, &text, &name);
         }
         Ok(())
     }

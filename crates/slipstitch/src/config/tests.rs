@@ -173,6 +173,13 @@ fn errors_name_the_file_the_key_and_what_is_expected() {
         ("[tools.edit]\nenabled = 1\n", ["`tools.edit.enabled`", "expected a boolean"]),
         ("[tools.nonsense]\nx = 1\n", ["`tools.nonsense`", "expected one of `edit`"]),
         ("nonsense = 1\n", ["`nonsense`", "expected one of `limits`"]),
+        ("[limits]\nmax_file_bytes = nan\n", ["`limits.max_file_bytes`", "finite"]),
+        ("[limits]\nmax_file_bytes = 1.5\n", ["`limits.max_file_bytes`", "expected a non-negative integer"]),
+        ("[files]\nlegacy_encoding = 2020-02-02\n", ["`files.legacy_encoding`", "no setting is a date"]),
+        (
+            "[[rules]]\nverdict = \"ask\"\n[[rules]]\nverdict = 1\n",
+            ["`rules[1].verdict`", "expected a string"],
+        ),
     ] {
         let user = load(text, "").unwrap_err().to_string();
         assert!(user.contains("user.toml") && wanted.iter().all(|part| user.contains(part)), "{user}");

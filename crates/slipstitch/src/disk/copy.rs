@@ -250,7 +250,7 @@ mod tests {
             let mut cuts: Vec<_> = cuts.into_iter().map(|(at, ins)| (at as usize % (text.len() + 1), ins)).collect();
             cuts.sort();
             let list = cuts.chunks_exact(2)
-                .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: pair[0].1.clone() })
+                .map(|pair| Splice { at: Span::new(pair[0].0, pair[1].0), insert: pair[0].1.as_slice().into() })
                 .collect();
             let splices = Splices::new(text.len(), list).unwrap();
             let path = FilePath::from_record("x").unwrap();
@@ -298,7 +298,7 @@ mod tests {
     fn many_splices_are_copied_in_few_large_blocks() {
         let text = b"0123456789abcdef\n".repeat(200_000);
         let list = (0..200_000)
-            .map(|line| Splice { at: Span::new(line * 17 + 4, line * 17 + 6), insert: b"--".to_vec() })
+            .map(|line| Splice { at: Span::new(line * 17 + 4, line * 17 + 6), insert: "--".into() })
             .collect();
         let splices = Splices::new(text.len(), list).unwrap();
         let path = FilePath::from_record("x").unwrap();

@@ -85,6 +85,15 @@ impl Flushing {
     }
 }
 
+impl Drop for Flushing {
+    /// Waits for the thread, which keeps the files open. On Windows, the folders around them could not be removed.
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            let _ = running.join();
+        }
+    }
+}
+
 fn flush(files: Vec<(FilePath, Arc<File>)>) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());

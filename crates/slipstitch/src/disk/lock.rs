@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Weak};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
@@ -61,19 +61,19 @@ impl LockKey {
     }
 }
 
-/// The identities of open folders, each asked for once.
+/// The identities of open folders, each asked for once. It does not keep them open: Windows removes no folder that is.
 #[derive(Debug, Default)]
-pub(super) struct FolderIds(Vec<(Arc<Dir>, FileId)>);
+pub(super) struct FolderIds(Vec<(Weak<Dir>, FileId)>);
 
 impl FolderIds {
     /// The identity of a folder.
     pub(super) fn id_of(&mut self, dir: &Arc<Dir>) -> io::Result<FileId> {
-        let known = self.0.iter().rev().find(|(known, _)| Arc::ptr_eq(known, dir));
+        let known = self.0.iter().rev().find(|(known, _)| known.as_ptr() == Arc::as_ptr(dir));
         Ok(match known {
             Some((_, id)) => *id,
             None => {
                 let id = file_id(&info::of_folder(dir)?);
-                self.0.push((Arc::clone(dir), id));
+                self.0.push((Arc::downgrade(dir), id));
                 id
             }
         })

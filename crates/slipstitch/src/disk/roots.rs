@@ -1,7 +1,7 @@
 //! The root folders, each held open.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use cap_std::fs::Dir;
 use slipstitch_core::path::{FilePath, RootName};
@@ -117,16 +117,17 @@ fn system_name(name: RootName) -> RootName {
     name.with_windows_names(names::HAS_WINDOWS_NAMES)
 }
 
-/// The absolute paths of open folders, each asked for once: the files of a change mostly share them.
+/// The absolute paths of open folders, each asked for once: the files of a change mostly share them. It does not keep the
+/// folders open: Windows removes no folder that is.
 #[derive(Debug, Default)]
-pub(super) struct FolderPaths(Vec<(Arc<Dir>, Option<PathBuf>)>);
+pub(super) struct FolderPaths(Vec<(Weak<Dir>, Option<PathBuf>)>);
 
 impl FolderPaths {
     /// `None` if the system cannot say what an open handle refers to.
     pub(super) fn path_of(&mut self, dir: &Arc<Dir>) -> Option<&Path> {
-        let known = self.0.iter().rposition(|(known, _)| Arc::ptr_eq(known, dir));
+        let known = self.0.iter().rposition(|(known, _)| known.as_ptr() == Arc::as_ptr(dir));
         let index = known.unwrap_or_else(|| {
-            self.0.push((Arc::clone(dir), handle_path(&**dir)));
+            self.0.push((Arc::downgrade(dir), handle_path(&**dir)));
             self.0.len() - 1
         });
         self.0[index].1.as_deref()

@@ -50,6 +50,8 @@ pub(super) fn stage<'a>(
         // and only if it is what was locked.
         let targets: Vec<Target> = look_up_targets(changes, &mut new)?;
         if lock_keys(changes, &targets, &mut folder_ids)? == keys {
+            // It keeps new folders open. Windows cannot remove them then, if one of the files cannot be staged.
+            drop(names);
             let mut staged = DiskStaged {
                 steps: Vec::new(),
                 written: Vec::new(),

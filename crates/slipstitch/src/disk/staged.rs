@@ -20,19 +20,19 @@ use super::temp::{TempFactory, TempFile};
 
 /// Changes that are ready to be published.
 ///
-/// The order of the fields is the order in which they are dropped: temporary files before the folders that
-/// were created for them, and the locks last.
+/// The order of the fields is the order in which they are dropped: temporary files, and what keeps them open, before the
+/// folders that were created for them, and the locks last.
 #[derive(Debug)]
 pub(super) struct DiskStaged<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) written: Vec<Written>,
     /// What the files leave that their inverse has to restore; like `written`, one for each file.
     pub(super) left: Vec<Restore>,
+    pub(super) flushing: Flushing,
     pub(super) folders: CreatedFolders,
     /// Folders that are removed with the change, if it leaves them empty.
     pub(super) emptied_folders: EmptiedFolders,
     pub(super) temps: TempFactory<'a>,
-    pub(super) flushing: Flushing,
     pub(super) roots: &'a Roots,
     pub(super) displaced_check: DisplacedCheck,
     pub(super) fsync: Fsync,

@@ -36,13 +36,19 @@ enum Ids {
 /// Parts of SQL statements, put together when they are first needed: every row that is written or read needs them.
 struct TableSql {
     insert: OnceLock<String>,
+    next_id: OnceLock<String>,
     update: OnceLock<String>,
     is_intact: OnceLock<String>,
 }
 
 impl TableSql {
     const fn new() -> Self {
-        Self { insert: OnceLock::new(), update: OnceLock::new(), is_intact: OnceLock::new() }
+        Self {
+            insert: OnceLock::new(),
+            next_id: OnceLock::new(),
+            update: OnceLock::new(),
+            is_intact: OnceLock::new(),
+        }
     }
 }
 
@@ -226,15 +232,17 @@ impl Table {
     /// The key that SQLite would give the next row. If the key is known in advance, a row can be inserted together with its
     /// checksum; otherwise it would be written twice.
     pub(super) fn next_id(&self, connection: &Connection) -> rusqlite::Result<i64> {
-        let name = self.name;
-        let last = format!("coalesce((SELECT max(id) FROM {name}), 0)");
-        let query = match self.ids {
-            Ids::Reused => format!("SELECT {last} + 1"),
-            Ids::Unique => format!(
-                "SELECT max({last}, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{name}'), 0)) + 1"
-            ),
-        };
-        connection.prepare_cached(&query)?.query_row([], |row| row.get(0))
+        let query = self.sql.next_id.get_or_init(|| {
+            let name = self.name;
+            let last = format!("coalesce((SELECT max(id) FROM {name}), 0)");
+            match self.ids {
+                Ids::Reused => format!("SELECT {last} + 1"),
+                Ids::Unique => format!(
+                    "SELECT max({last}, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{name}'), 0)) + 1"
+                ),
+            }
+        });
+        connection.prepare_cached(query)?.query_row([], |row| row.get(0))
     }
 
     /// Updates the checksums of one row after it was written.
@@ -262,15 +270,9 @@ impl Table {
         Ok(())
     }
 
-    /// Sets columns of the rows that meet a condition, given as SQL expressions that may use parameters, and their checksums.
-    /// Not for texts that `text_sum` covers. Returns how many rows there were.
-    pub(super) fn update_columns(
-        &self,
-        connection: &Connection,
-        columns: &[(&str, &str)],
-        condition: &str,
-        values: impl Params,
-    ) -> rusqlite::Result<usize> {
+    /// The statement that sets columns of the rows that meet a condition, given as SQL expressions that may use parameters, and
+    /// their checksums. Not for texts that `text_sum` covers.
+    pub(super) fn update_statement(&self, columns: &[(&str, &str)], condition: &str) -> String {
         let names = self.key.iter().chain(self.columns);
         let value = |name: &&str| match columns.iter().find(|(column, _)| column == name) {
             Some((_, value)) => (*value).to_owned(),
@@ -279,8 +281,7 @@ impl Table {
         let sum = names.map(value).collect::<Vec<_>>().join(", ");
         let set: Vec<String> = columns.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let (name, set) = (self.name, set.join(", "));
-        let update = format!("UPDATE {name} SET {set}, sum = checksum({sum}) WHERE {condition}");
-        connection.prepare_cached(&update)?.execute(values)
+        format!("UPDATE {name} SET {set}, sum = checksum({sum}) WHERE {condition}")
     }
 
     /// Updates the checksum of one row after a change of columns that are not texts.

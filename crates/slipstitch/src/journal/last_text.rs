@@ -1,5 +1,7 @@
 //! The contents that our last changes left in files, so that later changes by others can be recognised.
 
+use std::sync::OnceLock;
+
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use slipstitch_core::path::FilePath;
 use slipstitch_core::plan::ChangeId;
@@ -38,12 +40,14 @@ fn upsert(
     hash: &str,
     text: &[u8],
 ) -> rusqlite::Result<()> {
-    let updated = LAST_TEXTS.update_columns(
-        transaction,
-        &[("change", "?3"), ("hash", "?4"), ("text", "?5")],
-        "root = ?1 AND path = ?2",
-        params![root, path, change, hash, text],
-    )?;
+    // Put together once: a patch updates a row for each of its files.
+    static UPDATE: OnceLock<String> = OnceLock::new();
+    let update = UPDATE.get_or_init(|| {
+        let columns = [("change", "?3"), ("hash", "?4"), ("text", "?5")];
+        LAST_TEXTS.update_statement(&columns, "root = ?1 AND path = ?2")
+    });
+    let values = params![root, path, change, hash, text];
+    let updated = transaction.prepare_cached(update)?.execute(values)?;
     if updated == 0 {
         let id = LAST_TEXTS.next_id(transaction)?;
         let row: [(&str, &dyn ToSql); 6] = [

@@ -22,12 +22,12 @@ pub(super) fn finish(
     id: ChangeId,
     state: ChangeState,
 ) -> Result<(), DbError> {
-    let updated = CHANGES.update_columns(
-        transaction,
+    let update = CHANGES.update_statement(
         &[("state", "?2"), ("intent", "NULL")],
         "id = ?1 AND root = ?3 AND state = 'pending'",
-        params![row_id(id), state_name(state), root],
-    )?;
+    );
+    let values = params![row_id(id), state_name(state), root];
+    let updated = transaction.prepare_cached(&update)?.execute(values)?;
     if updated > 0 {
         return Ok(());
     }

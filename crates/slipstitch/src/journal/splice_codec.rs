@@ -71,7 +71,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Splices, DecodeError> {
             return Err(DecodeError::OutOfBounds);
         }
         let len = reader.number()?;
-        list.push(Splice { at: Span::new(start, end), insert: reader.take(len)?.to_vec() });
+        list.push(Splice { at: Span::new(start, end), insert: reader.take(len)?.into() });
     }
     if !reader.0.is_empty() {
         return Err(DecodeError::TrailingBytes(reader.0.len()));
@@ -127,7 +127,7 @@ mod tests {
                 .map(|(gap, removed, insert)| {
                     let start = end + gap;
                     end = start + removed;
-                    Splice { at: Span::new(start, end), insert }
+                    Splice { at: Span::new(start, end), insert: insert.into() }
                 })
                 .collect();
             Splices::new(end + tail, list).unwrap()

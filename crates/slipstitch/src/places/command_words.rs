@@ -192,11 +192,11 @@ mod tests {
 
     #[test]
     fn a_dynamic_command_is_known_by_how_its_paths_end() {
-        let endings = |command: &str| {
-            CommandWords::parse(command).endings().map(|path| path.display().to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(endings("$X/../tools/./z.sh"), ["tools/z.sh"]);
-        assert_eq!(endings("tools/z.sh"), Vec::<String>::new());
-        assert!(endings("$(git rev-parse --show-toplevel)/tools/z.sh").contains(&"tools/z.sh".to_owned()));
+        let endings = |command: &str| CommandWords::parse(command).endings().collect::<Vec<_>>();
+        assert_eq!(endings("$X/../tools/./z.sh"), [Path::new("tools/z.sh")]);
+        assert_eq!(endings("tools/z.sh"), Vec::<PathBuf>::new());
+        assert!(
+            endings("$(git rev-parse --show-toplevel)/tools/z.sh").contains(&PathBuf::from("tools/z.sh"))
+        );
     }
 }

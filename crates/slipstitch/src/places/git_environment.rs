@@ -165,10 +165,12 @@ mod tests {
         };
         let found: Vec<_> =
             settings(&variables).into_iter().map(|one| (one.section, one.key, one.value)).collect();
+        // On Windows, with the current drive.
+        let tree = std::path::absolute("/tree").unwrap();
         let expected = [
             ("core", "sshcommand", "tools/ssh.sh -x"),
             ("core", "hookspath", "/exec"),
-            ("core", "worktree", "/tree"),
+            ("core", "worktree", tree.to_str().unwrap()),
         ];
         assert_eq!(found, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     }

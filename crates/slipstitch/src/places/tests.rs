@@ -1,7 +1,8 @@
 use std::fs;
 #[cfg(unix)]
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 
+use slipstitch_platform::names;
 use tempfile::TempDir;
 
 use super::place::Found;
@@ -17,7 +18,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = names::canonicalize(folder.path()).unwrap();
         let root = top.join("root");
         fs::create_dir(&root).unwrap();
         let places = DiskPlaces {
@@ -28,21 +29,38 @@ impl Home {
     }
 
     fn configure(&self, text: &str) {
-        let text = text.replace("ROOT", self.root.to_str().unwrap());
+        let text = text.replace("ROOT", &self.root_for_git());
         fs::write(self.folder.path().join("gitconfig"), text).unwrap();
     }
 
+    /// Git takes `/` on every system, and a backslash for the start of an escape.
+    fn root_for_git(&self) -> String {
+        self.root.to_str().unwrap().replace('\\', "/")
+    }
+
     fn find(&self, path: &str) -> Option<PlaceKind> {
-        let found = fs::metadata(self.root.join(path)).ok();
-        let id = found.map(|found| FileId { device: found.dev(), inode: found.ino() });
         let touched = TouchedPath {
             real: &FilePath::from_record(path).unwrap(),
-            id,
+            id: file_id(&self.root.join(path)),
             has_one_name: false,
             remains: true,
         };
         self.places.find(&[touched])[0].kind
     }
+}
+
+fn set_modified(folder: &Path, time: std::time::SystemTime) {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    options.read(true);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        const FILE_WRITE_ATTRIBUTES: u32 = 0x100;
+        const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+        options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    }
+    options.open(folder).unwrap().set_modified(time).unwrap();
 }
 
 fn file_id(path: &Path) -> Option<FileId> {
@@ -65,7 +83,7 @@ fn the_user_configuration_of_git_applies_outside_of_repositories() {
     assert_eq!(home.find("bin/y"), None);
     fs::write(home.root.join("inc"), "[core]\n\tsshCommand = ../root/ssh.sh\n\teditor = vi\n").unwrap();
     assert_eq!(home.find("ssh.sh"), None, "relative to the work tree, and there is none");
-    fs::write(home.root.join("inc"), format!("[core]\n\teditor = {}/ed\n", home.root.display())).unwrap();
+    fs::write(home.root.join("inc"), format!("[core]\n\teditor = {}/ed\n", home.root_for_git())).unwrap();
     assert_eq!(home.find("ed"), Some(PlaceKind::GitCommand), "the included file has changed");
     home.configure("");
     assert_eq!(home.find("hooks/pre-commit"), None);
@@ -108,7 +126,7 @@ fn init(home: &Home, git_folder: &str, config: &str) {
         fs::create_dir_all(home.root.join(git_folder).join(part)).unwrap();
     }
     fs::write(home.root.join(git_folder).join("HEAD"), "ref: refs/heads/main\n").unwrap();
-    let config = config.replace("ROOT", home.root.to_str().unwrap());
+    let config = config.replace("ROOT", &home.root_for_git());
     fs::write(home.root.join(git_folder).join("config"), config).unwrap();
 }
 
@@ -139,12 +157,12 @@ fn a_repository_that_appears_later_is_noticed() {
     fs::create_dir_all(home.root.join("project/src")).unwrap();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     for folder in ["", "project"] {
-        fs::File::open(home.root.join(folder)).unwrap().set_modified(old).unwrap();
+        set_modified(&home.root.join(folder), old);
     }
     assert_eq!(home.find("hooks/x"), None);
     assert_eq!(home.find("hooks/x"), None, "from what is remembered");
     init(&home, "project/.git", "[core]\n\thooksPath = ../hooks\n");
-    fs::File::open(home.root.join("project")).unwrap().set_modified(old).unwrap();
+    set_modified(&home.root.join("project"), old);
     assert_eq!(home.find("hooks/x"), Some(PlaceKind::GitCommand), "in a folder that is remembered");
     init(&home, "new/.git", "[core]\n\thooksPath = ../tools\n");
     assert_eq!(home.find("tools/x"), Some(PlaceKind::GitCommand), "in a new folder");
@@ -173,7 +191,7 @@ fn a_search_that_is_cut_short_asks() {
         assert_eq!(home.find("deep/f"), Some(PlaceKind::SearchCutShort));
         assert!(home.places.neighbours.listed() <= listings + 3, "with what the first search listed");
         let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-        fs::File::open(home.root.join("deep")).unwrap().set_modified(old).unwrap();
+        set_modified(&home.root.join("deep"), old);
         for _ in 0..2 {
             assert_eq!(home.find("deep/f"), Some(PlaceKind::SearchCutShort), "also from what is remembered");
         }

@@ -83,6 +83,8 @@ fn applies_undoes_and_redoes_every_kind_of_change() {
     assert_eq!(test.files(), after);
 }
 
+// The patch sets permission bits.
+#[cfg(unix)]
 #[test]
 fn the_diff_of_a_patch_can_be_applied() {
     let test = everything();

@@ -270,7 +270,7 @@ pub(crate) fn file_change(
 }
 
 pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
-    let splices = Splices::one(before.len(), Span::new(0, before.len()), after.into());
+    let splices = Splices::one(before.len(), Span::new(0, before.len()), after);
     let hash = ContentHash::of(after.as_bytes());
     file_change(
         path,
@@ -282,7 +282,7 @@ pub(crate) fn edited(path: &str, before: &str, after: &str) -> FileChange {
 }
 
 pub(crate) fn created(path: &str, text: &str) -> FileChange {
-    let splices = Splices::one(0, Span::new(0, 0), text.into());
+    let splices = Splices::one(0, Span::new(0, 0), text);
     file_change(path, Base::Absent, PathChange::Keep, splices, Some(ContentHash::of(text.as_bytes())))
 }
 

@@ -260,7 +260,7 @@ fn undo_refuses_if_the_same_lines_changed_since() {
     test.put("a", &test.text("a").replace("TWO", "2"));
     let undone = test.undo();
     assert_eq!(undone.code(), "changed_since");
-    assert!(undone.message.contains("outside Slipstitch"), "{}", undone.message);
+    assert!(undone.message.contains("something not recorded here"), "{}", undone.message);
     assert_eq!(test.text("a"), LINES.replace("two", "2"));
 }
 

@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 
 use clap::ColorChoice;
 use slipstitch::core::outcome::Status;
-use slipstitch::core::ports::journal::StoredProposal;
 use slipstitch::core::report::Report;
 use slipstitch::{Reviewer, Workspace};
 use slipstitch_review::terminal;
@@ -38,9 +37,9 @@ pub(super) fn run(
     workspace: &Workspace,
     reviewer: Reviewer,
     global: &Global,
-    is_selected: &dyn Fn(&StoredProposal) -> bool,
+    limits: terminal::Limits<'_>,
 ) -> CommandResult {
-    let options = terminal::Options { reviewer, colors: colors(global.color), is_selected };
+    let options = terminal::Options { reviewer, colors: colors(global.color), limits };
     let decided = terminal::run(workspace, options).map_err(|error| {
         Report::custom(Status::Failed, "terminal", format!("cannot use the terminal: {error}"))
     })?;

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::report::Report;
-use slipstitch_review::{Notice, PageOptions, PageState, ServeError};
+use slipstitch_review::{Notice, PageOptions, PageState, Selection, ServeError};
 
 use crate::error::CommandError;
 use crate::output::CommandResult;
 use crate::reviewer;
 
 /// Serves the page until the process is interrupted.
-pub(super) fn serve(workspace: Workspace, port: u16) -> CommandResult {
+pub(super) fn serve(workspace: Workspace, port: u16, selection: Selection) -> CommandResult {
     let notice = Notice::new(|url, state| match state {
         PageState::Started => say(&format!("Review page: {url}\nPress Ctrl-C to stop.")),
         PageState::Opened => say(&format!("Opened. For another browser: {url}")),
     });
-    let options = PageOptions { port, decided_by: page_name(&workspace)?, notice };
+    let options = PageOptions { port, decided_by: page_name(&workspace)?, selection, notice };
     run(workspace, options).map_err(|report| *report)?;
     Ok(Box::new(Report::custom(Status::Shown, "shown", "The review page was stopped.")))
 }
@@ -29,7 +29,8 @@ pub(in crate::command) fn serve_beside(workspace: Workspace) -> Result<(), Comma
         PageState::Started => say(&format!("slipstitch mcp: review page: {url}")),
         PageState::Opened => say(&format!("slipstitch mcp: review page opened; for another browser: {url}")),
     });
-    let options = PageOptions { port: 0, decided_by: page_name(&workspace)?, notice };
+    let selection = Selection::default();
+    let options = PageOptions { port: 0, decided_by: page_name(&workspace)?, selection, notice };
     let page = move || {
         if let Err(error) = run(workspace, options) {
             say(&format!("slipstitch mcp: {}", error.message));

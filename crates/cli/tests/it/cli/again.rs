@@ -117,7 +117,7 @@ fn several_hunks_in_place_are_no_failure() {
                    {"old_text": "line 5", "new_text": "LINE FIVE"}]}"#;
     let call = rig.run(["call", "edit_file", edits]);
     call.assert_done();
-    assert!(call.out.starts_with("already applied: all 2 edits are in place"), "{call:?}");
+    assert!(call.out.starts_with("already applied: the result of all 2 edits is already there"), "{call:?}");
 }
 
 #[test]

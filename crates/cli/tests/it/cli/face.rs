@@ -195,7 +195,7 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
     rig.run(["call", "edit_file", call, "--session", "s1", "--agent", "bot"]).assert_done();
     rig.run(["call", "read_file", r#"{"path": "a.txt"}"#, "--model", "some-model"]).assert_done();
     let proposed = r#"{"path": ".env", "content": "x", "mode": "create"}"#;
-    rig.run(["call", "write_file", proposed]);
+    rig.run(["call", "write_file", proposed, "--session", "s2", "--agent", "asks-first"]);
     let offered = |words: &[&str]| {
         let mut command = rig.command();
         let run = Run::of(command.env("COMPLETE", "fish").args(["--", "slipstitch"]).args(words));
@@ -219,6 +219,9 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
         (&["show", ""], "c1"),
         (&["log", "--session", ""], "s1"),
         (&["log", "--agent", ""], "bot"),
+        // Who only proposed something can be selected too.
+        (&["review", "--agent", ""], "asks-first"),
+        (&["review", "--session", ""], "s2"),
         (&["review", "accept", ""], "p1"),
         (&["help", ""], "recovery"),
         (&["help", "un"], "undo"),

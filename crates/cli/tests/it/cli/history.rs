@@ -251,8 +251,29 @@ fn sessions_lists_who_changed_files() {
     assert_eq!(rig.run(["sessions"]).out.lines().count(), 2);
 }
 
+/// The journal of one root does not know what was done with another, so it must not say who did it.
 #[test]
-fn log_marks_changes_made_outside_slipstitch() {
+fn a_change_made_with_an_outer_root_is_not_said_to_come_from_elsewhere() {
+    let rig = Rig::new();
+    std::fs::create_dir(rig.root().join("inner")).unwrap();
+    rig.put("slipstitch.toml", "");
+    rig.put("inner/slipstitch.toml", "");
+    rig.put("inner/a.txt", "one\n");
+    let inner = rig.root().join("inner");
+    let inner = inner.to_str().unwrap();
+    rig.run(["--root", inner, "edit", "a.txt", "--old", "one", "--new", "two"]).assert_done();
+    rig.run(["edit", "inner/a.txt", "--old", "two", "--new", "three"]).assert_done();
+    let undo = rig.run(["--root", inner, "undo", "c1"]);
+    undo.assert_failed(1, &["by something not recorded here (line 1), so undoing c1 would lose that change"]);
+    let log = rig.run(["--root", inner, "log"]);
+    assert!(log.out.contains("~ a.txt was changed since c1 by something not recorded here\n"), "{log:?}");
+    for run in [undo, log] {
+        assert!(!format!("{run:?}").contains("outside"), "{run:?}");
+    }
+}
+
+#[test]
+fn log_marks_changes_that_are_not_recorded() {
     let rig = Rig::with("one\n");
     rig.run(["edit", "a.txt", "--old", "one", "--new", "1"]).assert_done();
     rig.put("a.txt", "1\nby hand\n");
@@ -261,8 +282,8 @@ fn log_marks_changes_made_outside_slipstitch() {
     let log = rig.run(["log"]).out;
     let starts: Vec<&str> = log.lines().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(starts, ["~", "c2", "~", "c1"], "{log}");
-    assert!(log.contains("~ a.txt was changed outside Slipstitch since c2\n"), "{log}");
-    assert!(log.contains("~ a.txt was changed outside Slipstitch between c1 and c2\n"), "{log}");
+    assert!(log.contains("~ a.txt was changed since c2 by something not recorded here\n"), "{log}");
+    assert!(log.contains("~ a.txt was changed between c1 and c2 by something not recorded here\n"), "{log}");
     let (_, log) = rig.json(["log", "--path", "a.txt"]);
     assert_eq!(log["foreign"][0]["path"], "a.txt");
     assert_eq!(log["foreign"].as_array().unwrap().len(), 2);

@@ -57,6 +57,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("A file that is there already", &["write", "notes.txt", "--create", "--content", "x"]),
     ("A protected file", &["append", ".git/config", "--content", "x"]),
     ("Nothing to write", &["write", "notes.txt"]),
+    ("A text without an option", &["append", "notes.txt", "one more line"]),
     ("Moving over a file", &["move", "notes.txt", "src/main.py"]),
     ("Deleting what is not there", &["delete", "note.txt"]),
     ("A patch that does not exist", &["patch", "fix.diff"]),

@@ -92,6 +92,16 @@ impl Terminal {
 
     fn leave(mut self) {
         self.type_keys("q");
+        self.wait_for_end();
+    }
+
+    /// Ends a command that Ctrl-C ends.
+    fn stop(mut self) {
+        self.type_keys("\x03");
+        self.wait_for_end();
+    }
+
+    fn wait_for_end(&mut self) {
         let end = Instant::now() + PATIENCE;
         while self.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < end, "the program does not end:\n{}", self.text());
@@ -451,4 +461,108 @@ fn a_dumb_terminal_is_asked_line_by_line() {
     terminal.type_keys("A\r");
     terminal.wait_for("Decided 1 of 1");
     assert!(rig.get("client.py").ends_with("end = False\n"));
+}
+
+#[test]
+fn options_limit_the_history_and_the_statistics_too() {
+    let rig = rig_with_three_hunks();
+    rig.put("slipstitch.toml", "");
+    rig.put("b.txt", "one\n");
+    let call = |agent: &str, old: &str, new: &str| {
+        let call = format!(r#"{{"path": "b.txt", "old_text": "{old}", "new_text": "{new}"}}"#);
+        rig.run(["--session", agent, "--agent", agent, "call", "edit_file", &call]);
+    };
+    call("codex", "one", "two");
+    call("claude-code", "two", "three");
+    call("codex", "nowhere", "x");
+    call("claude-code", "nowhere", "x");
+    call("claude-code", "nowhere else", "x");
+    let mut terminal = Terminal::start(&rig, (100, 40), &["review", "--agent", "codex"], &[]);
+    let screen = terminal.keep("Nothing matches these options", "100x40-options-that-leave-nothing");
+    assert!(screen.contains("[Review 0 of 1]") && screen.contains("A proposal is left out."), "{screen}");
+    terminal.type_keys("2");
+    let screen = terminal.keep("c1", "100x40-history-of-one-agent");
+    assert!(!screen.contains("c2"), "{screen}");
+    // On the page, a bar leads to its calls; here too.
+    terminal.type_keys("3");
+    terminal.wait_for("⏎ its calls");
+    let screen = terminal.keep("▌no_match/not_found", "100x40-bars");
+    assert!(screen.contains("codex") && !screen.contains("claude-code"), "{screen}");
+    terminal.type_keys("\r");
+    let screen = terminal.keep("1 call not applied because of", "100x40-calls-of-a-bar");
+    for part in ["codex  native edit_file  refused, no_match/not_found", "b.txt: ", "Esc the charts"] {
+        assert!(screen.contains(part), "{part}:\n{screen}");
+    }
+    terminal.type_keys("\x1b");
+    terminal.wait_for("Calls over time");
+    // The next bar is the caller's, then come the days.
+    terminal.type_keys("j");
+    terminal.wait_for("▌codex");
+    terminal.type_keys("j");
+    terminal.wait_for("2 calls");
+    terminal.type_keys("\r");
+    let screen = terminal.wait_for("2 calls on");
+    assert!(screen.contains("applied"), "{screen}");
+    terminal.leave();
+}
+
+#[test]
+fn the_number_of_proposals_is_that_of_the_list() {
+    let rig = rig_with_three_hunks();
+    rig.put("b.txt", "one\n");
+    let call = r#"{"path": "b.txt", "old_text": "one", "new_text": "two"}"#;
+    rig.run(["--session", "s2", "--agent", "codex", "call", "edit_file", call]);
+    let cases: [(&[&str], &str); 6] = [
+        (&[], "[Review 2]"),
+        (&["--agent", "codex"], "[Review 1 of 2]"),
+        (&["--session", "s1"], "[Review 1 of 2]"),
+        (&["--file", "b.txt"], "[Review 1 of 2]"),
+        (&["--since", "1h"], "[Review 2]"),
+        (&["--until", "1h"], "[Review 0 of 2]"),
+    ];
+    for (index, (options, header)) in cases.into_iter().enumerate() {
+        for size in [(120, 30), (44, 16)] {
+            let arguments = [&["review"], options].concat();
+            let terminal = Terminal::start(&rig, size, &arguments, &[]);
+            let screen = terminal.keep(header, &format!("{}x{}-count-{index}", size.0, size.1));
+            // Whatever the width, hints are whole.
+            let top = screen.lines().next().unwrap();
+            let keys = screen.lines().last().unwrap();
+            let is_top_whole = top.trim_end().ends_with("Statistics") || top.trim_end().ends_with("? help");
+            assert!(is_top_whole && keys.ends_with("  q leave"), "{screen}");
+            terminal.leave();
+        }
+    }
+    let mut terminal = Terminal::start(&rig, (100, 30), &["review"], &[]);
+    terminal.wait_for("[Review 2]");
+    terminal.type_keys("/agent:codex\r");
+    terminal.wait_for("[Review 1 of 2]");
+    terminal.leave();
+}
+
+#[test]
+fn the_page_opens_with_the_options_of_the_command() {
+    let rig = rig_with_three_hunks();
+    std::fs::create_dir(rig.root().join("src")).unwrap();
+    let arguments = [
+        "review",
+        "--web",
+        "--agent",
+        "codex",
+        "--session",
+        "s 2",
+        "--file",
+        "src/",
+        "--since",
+        "2026-01-31T10:00:00Z",
+    ];
+    let terminal = Terminal::start(&rig, (240, 10), &arguments, &[]);
+    let shown = terminal.wait_for("Press Ctrl-C");
+    let query = "&agent=codex&session=s%202&file=src&since=2026-01-31T10%3A00%3A00Z";
+    assert!(shown.contains(query), "{shown}");
+    terminal.stop();
+    let terminal = Terminal::start(&rig, (240, 10), &["review", "--web"], &[]);
+    let shown = terminal.wait_for("Press Ctrl-C");
+    assert!(!shown.contains('&'), "{shown}");
+    terminal.stop();
 }

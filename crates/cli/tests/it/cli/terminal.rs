@@ -101,7 +101,7 @@ fn an_edit_that_needs_recovery_is_made_if_the_answer_is_yes() {
         "The old text has no exact match. Make this edit instead?",
         "you gave \"let a = 1; \"",
     ]);
-    no.assert_shows(&["\x1b[48;5;22m2\x1b", "error:"]);
+    no.assert_shows(&["\x1b[1m\x1b[7m\x1b[32m2\x1b", "error:"]);
     no.assert_hides("--recover");
     assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "let a = 1;\n"));
     let yes = Terminal::new(&rig).answer("[y/N]", "y\n").run(&edit);
@@ -147,7 +147,7 @@ fn a_patch_can_be_typed_and_the_terminal_says_so() {
 fn colours_follow_the_terminal_and_its_user() {
     let rig = Rig::with("let a = one;\n");
     let edit = ["edit", "a.txt", "--old", "one", "--new", "two", "--dry-run"];
-    let word = "\x1b[1m\x1b[32m\x1b[48;5;22mtwo\x1b[0m";
+    let word = "\x1b[1m\x1b[7m\x1b[32mtwo\x1b[0m";
     Terminal::new(&rig).run(&edit).assert_shows(&[word]);
     Terminal::new(&rig).variable("NO_COLOR", "1").run(&edit).assert_hides("\x1b[");
     Terminal::new(&rig).run(&["--help", "--color", "never"]).assert_hides("\x1b[1m");

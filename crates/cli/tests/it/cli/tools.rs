@@ -122,7 +122,20 @@ fn phoenix_definition_matches_the_specification() {
     let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "patch").unwrap();
     let schema = &tool["input_schema"];
     assert_eq!(schema["required"], serde_json::json!(["path", "patches"]));
+    let names = |object: &serde_json::Value| -> Vec<String> {
+        object["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let mut top = names(schema);
+    top.sort_unstable();
+    assert_eq!(top, ["candidate", "patches", "path"]);
+    assert_eq!(
+        (&schema["properties"]["path"]["type"], &schema["properties"]["patches"]["type"]),
+        (&"string".into(), &"array".into())
+    );
     let patch = &schema["properties"]["patches"]["items"];
+    let mut prefixes = names(&patch["properties"]["reindent"]);
+    prefixes.sort_unstable();
+    assert_eq!(prefixes, ["add", "strip"]);
     assert_eq!(patch["required"], serde_json::json!(["operation"]), "clipboards and reindent are optional");
     let operations = serde_json::json!(["replace", "append_eof", "prepend_bof", "overwrite"]);
     assert_eq!(patch["properties"]["operation"]["enum"], operations);

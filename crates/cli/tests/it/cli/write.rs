@@ -63,7 +63,13 @@ fn conflicting_or_invalid_sources_are_usage_errors() {
     let rig = Rig::with("text\n");
     rig.run(["write", "a.txt", "--content", "x", "--from", "y"]).assert_failed(2, &["cannot be used with"]);
     rig.run(["write", "a.txt", "-", "--content", "x"]).assert_failed(2, &["cannot be used with"]);
-    rig.run(["write", "a.txt", "text"]).assert_failed(2, &["invalid value 'text'"]);
+    for command in ["write", "append"] {
+        let tip = format!("name the text: slipstitch {command} FILE --content TEXT");
+        rig.run([command, "a.txt", "text"])
+            .assert_failed(2, &["error: unexpected argument 'text' found\n", &tip]);
+        let json = rig.json([command, "a.txt", "text", "--json"]).1;
+        assert_eq!(json["message"], "unexpected argument 'text' found");
+    }
     rig.run(["write", "a.txt", "--from", "gone"]).assert_failed(2, &["`gone`"]);
     rig.run_fed(["write", "a.txt", "-"], b"\xff").assert_failed(2, &["standard input is not valid UTF-8"]);
     assert_eq!(rig.get("a.txt"), "text\n");

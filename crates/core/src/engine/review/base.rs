@@ -205,6 +205,7 @@ impl Engine<'_> {
                 change: None,
                 proposal: Some(stored.id),
                 by: self.changes_of_lines(stored, &file.path, now, lines),
+                later: Vec::new(),
                 line: now.line_of(now.view_span(lines).start()),
                 expected: Some(excerpt(expected.of(&earlier.bytes))),
                 left: excerpt(&proposed_lines(file, expected, &earlier.bytes)),

@@ -84,12 +84,16 @@ fn edit_hunk(hunk: &HunkChange, text: &str, snapshot: &Snapshot) -> Result<Optio
     let text = if needs_newline { format!("{text}\n") } else { text.to_owned() };
     let raw = snapshot.raw_span(lines).ok_or("its place is inside a character")?;
     let insert = snapshot.encode_at(&text, lines).map_err(|error| error.to_string())?;
-    if raw.of(snapshot.bytes()) == insert {
+    if *raw.of(snapshot.bytes()) == *insert {
         return Ok(None);
     }
     let added = text.split_inclusive('\n').count();
     let growth = added as isize - count as isize;
-    Ok(Some(HunkChange { splices: vec![Splice { at: raw, insert }], lines: hunk.lines, growth }))
+    Ok(Some(HunkChange {
+        splices: vec![Splice { at: raw, insert: insert.into() }],
+        lines: hunk.lines,
+        growth,
+    }))
 }
 
 /// A created file with another text. Other files that have no separate hunks cannot be edited.

@@ -3,7 +3,8 @@
 //! The change's stored diff, reversed, must apply: every line exactly, in one place only, and at the start or end of the
 //! file where the diff has no context lines. There is no fuzzy fallback.
 
-use super::conflict::conflict_report;
+use super::conflict::{conflict_report, later_changes};
+use super::overlap::{Overlaps, find_overlaps};
 use crate::change::PlacedEdit;
 use crate::engine::history::FileHistory;
 use crate::find::resolve;
@@ -30,7 +31,7 @@ pub(super) fn revert_by_diff(
     let refuse = |why: &str| {
         let id = entry.summary.id;
         let message = format!(
-            "`{path}` changed since {id}, apparently outside Slipstitch, and {why}, so {id} cannot be undone"
+            "`{path}` was changed since {id} by something not recorded here, and {why}, so {id} cannot be undone"
         );
         Report::new(Refused::ChangedSince, message)
             .hint("Nothing was written. Edit the file instead; the change's diff shows what it did.")
@@ -57,7 +58,8 @@ pub(super) fn revert_by_diff(
         })
         .collect();
     let places: Vec<Span> = record.inverse.splices.iter().map(|splice| splice.at).collect();
-    let touching = record.hash_after().map(|left| history.changes_touching(places, left)).unwrap_or_default();
+    let find = |left| find_overlaps(history, places, (left, now.hash()), None);
+    let later = record.hash_after().map_or_else(Overlaps::default, find);
     let conflict = |hunk: &Hunk| {
         let (line, present) = present_lines(hunk, now);
         let conflict = ConflictReport {
@@ -65,12 +67,13 @@ pub(super) fn revert_by_diff(
             change: Some(entry.summary.id),
             proposal: None,
             expected: None,
-            by: touching.clone(),
+            by: later.recorded(),
+            later: later_changes(&later, now.bytes()),
             line,
             left: hunk.old_lines().map(|line| format!("{}\n", line.text.trim_end_matches('\r'))).collect(),
             now: present,
         };
-        conflict_report(entry.summary.id, conflict)
+        conflict_report(entry.summary.id, path, &later_changes(&later, now.bytes()), vec![conflict])
     };
     if let Some(hunk) = hunks.iter().find(|hunk| !is_at_file_edge(hunk, now)) {
         return Err(conflict(hunk));

@@ -1,75 +1,140 @@
 //! Reports for changes that cannot be undone, with the conflicting lines.
 
+use super::overlap::{Overlap, Overlaps};
+use crate::change::Lines;
 use crate::outcome::{Failed, Refused};
 use crate::path::FilePath;
 use crate::plan::ChangeId;
-use crate::report::{ConflictReport, Report, excerpt, whole_lines};
+use crate::report::{ConflictReport, LaterChange, Report, excerpt, whole_lines};
 use slipstitch_text::Span;
 use slipstitch_text::display::join_items;
 
 /// How many changes are listed.
 const MAX_CHANGES: usize = 10;
 
+/// How many places of one change are named.
+const MAX_PLACES: usize = 3;
+
 /// A place that was changed again after the change to undo.
 pub(super) struct Conflict<'a> {
-    /// The change to undo.
-    pub(super) id: ChangeId,
-    /// The file.
-    pub(super) path: &'a FilePath,
-    /// The changes that changed it again; empty for a foreign change.
-    pub(super) by: Vec<ChangeId>,
+    /// What changed it again.
+    pub(super) later: Overlaps,
     /// The text after the change, and the place in it.
     pub(super) left: (&'a [u8], Span),
     /// The current text, and the place in it.
     pub(super) now: (&'a [u8], Span),
 }
 
-impl Conflict<'_> {
-    pub(super) fn report(self) -> Report {
-        let (left, now) = (whole_lines(self.left.0, self.left.1), whole_lines(self.now.0, self.now.1));
-        let line = memchr::memchr_iter(b'\n', &self.now.0[..now.start()]).count() + 1;
-        let conflict = ConflictReport {
-            path: self.path.clone(),
-            change: Some(self.id),
+/// The refusal for a change with places that were changed again; `later` is what changed any of them.
+pub(super) fn report_conflicts(
+    id: ChangeId,
+    path: &FilePath,
+    later: &Overlaps,
+    conflicts: Vec<Conflict<'_>>,
+) -> Report {
+    let text = conflicts.first().map_or(&[][..], |conflict| conflict.now.0);
+    let later = later_changes(later, text);
+    let conflicts = conflicts.into_iter().map(|conflict| {
+        let (left, now) =
+            (whole_lines(conflict.left.0, conflict.left.1), whole_lines(conflict.now.0, conflict.now.1));
+        ConflictReport {
+            path: path.clone(),
+            change: Some(id),
             proposal: None,
             expected: None,
-            by: self.by,
-            line,
-            left: excerpt(left.of(self.left.0)),
-            now: excerpt(now.of(self.now.0)),
-        };
-        conflict_report(self.id, conflict)
-    }
+            by: conflict.later.recorded(),
+            later: later_changes(&conflict.later, conflict.now.0),
+            line: line_at(conflict.now.0, now.start()),
+            left: excerpt(left.of(conflict.left.0)),
+            now: excerpt(now.of(conflict.now.0)),
+        }
+    });
+    conflict_report(id, path, &later, conflicts.collect())
 }
 
-/// The refusal for a place that was changed again.
-pub(super) fn conflict_report(id: ChangeId, conflict: ConflictReport) -> Report {
-    let path = &conflict.path;
+/// The refusal for places that were changed again.
+pub(super) fn conflict_report(
+    id: ChangeId,
+    path: &FilePath,
+    later: &[LaterChange],
+    conflicts: Vec<ConflictReport>,
+) -> Report {
+    let lost = if later.len() > 1 { "those changes" } else { "that change" };
     let message = format!(
-        "`{path}` was changed after {id} in the same place, by {}, so undoing {id} would lose that change",
-        describe_changes(&conflict.by)
+        "`{path}` was changed after {id} in the same place, by {}, so undoing {id} would lose {lost}",
+        describe_changes(later)
     );
-    let mut report = refusal(message, &hint_to_undo_first(&conflict.by));
-    report.conflicts.push(conflict);
+    let mut report = refusal(message, &hint_to_undo_first(later));
+    report.conflicts = conflicts;
     report
 }
 
-/// The changes that changed a file, for a message.
-fn describe_changes(by: &[ChangeId]) -> String {
-    match by {
-        [] => "something outside Slipstitch".into(),
-        [first, .., last] if by.len() > MAX_CHANGES => format!("{} changes, {first} to {last}", by.len()),
-        ids => join_items(ids),
+/// Later changes with their lines in the current text.
+pub(super) fn later_changes(later: &Overlaps, text: &[u8]) -> Vec<LaterChange> {
+    let lines = |places: &[Span]| -> Vec<Lines> {
+        let mut lines: Vec<Lines> = places.iter().map(|&place| lines_of(place, text)).collect();
+        lines.dedup();
+        lines
+    };
+    let describe = |overlap: &Overlap| LaterChange {
+        change: overlap.by,
+        lines: if later.is_complete { lines(&overlap.places) } else { Vec::new() },
+    };
+    later.changes.iter().map(describe).collect()
+}
+
+fn line_at(text: &[u8], at: usize) -> usize {
+    memchr::memchr_iter(b'\n', &text[..at]).count() + 1
+}
+
+/// The lines of a place. A newline at its start ends the line before.
+fn lines_of(place: Span, text: &[u8]) -> Lines {
+    let is_at_line_start = |at: usize| at == 0 || text[at - 1] == b'\n';
+    let found = place.of(text);
+    let newline = [&b"\n"[..], b"\r\n"].into_iter().find(|newline| found.starts_with(newline));
+    let skipped = newline.filter(|newline| !is_at_line_start(place.start()) && found.len() > newline.len());
+    let start = place.start() + skipped.map_or(0, <[u8]>::len);
+    let found = &text[start..place.end()];
+    let newlines = memchr::memchr_iter(b'\n', found).count();
+    let count = match found.last() {
+        None if is_at_line_start(start) => 0,
+        Some(b'\n') => newlines,
+        _ => newlines + 1,
+    };
+    Lines { start: line_at(text, start), count }
+}
+
+/// Later changes, for a message.
+fn describe_changes(later: &[LaterChange]) -> String {
+    let describe = |change: &LaterChange| {
+        let name =
+            change.change.map_or_else(|| "something not recorded here".to_owned(), |id| id.to_string());
+        match &change.lines[..] {
+            [] => name,
+            lines if lines.len() > MAX_PLACES => {
+                format!("{name} ({}, …)", join_items(&lines[..MAX_PLACES]))
+            }
+            lines => format!("{name} ({})", join_items(lines)),
+        }
+    };
+    match later {
+        [] => "something not recorded here".into(),
+        [first, .., last] if later.len() > MAX_CHANGES => {
+            format!("{} changes, from {} to {}", later.len(), describe(first), describe(last))
+        }
+        changes => join_items(changes.iter().map(describe)),
     }
 }
 
-fn hint_to_undo_first(by: &[ChangeId]) -> String {
-    match by {
-        [] => "Edit the file instead.".into(),
-        [.., last] if by.len() > MAX_CHANGES => {
-            format!("Undo those first, beginning with {last}, or edit the file instead.")
+/// How to make room for an undo. What is not recorded cannot be undone, so undoing the others would not be enough.
+fn hint_to_undo_first(later: &[LaterChange]) -> String {
+    let ids: Option<Vec<ChangeId>> = later.iter().map(|change| change.change).collect();
+    match ids.as_deref() {
+        None | Some([]) => "Edit the file instead.".into(),
+        Some([first, .., last]) if later.len() > MAX_CHANGES => {
+            format!("Undo those first, from {last} back to {first}, or edit the file instead.")
         }
-        ids => format!("Undo {} first, or edit the file instead.", join_items(ids.iter().rev())),
+        Some(ids) => format!("Undo {} first, or edit the file instead.", join_items(ids.iter().rev())),
     }
 }
 
@@ -78,21 +143,27 @@ fn refusal(message: String, hint: &str) -> Report {
 }
 
 /// The change created the file, and the file was changed since.
-pub(super) fn created_and_changed(id: ChangeId, path: &FilePath, by: &[ChangeId]) -> Report {
+pub(super) fn created_and_changed(id: ChangeId, path: &FilePath, later: &Overlaps, now: &[u8]) -> Report {
+    let later = later_changes(later, now);
+    let lost = if later.len() > 1 { "those changes" } else { "that change" };
     let message = format!(
-        "`{path}` was changed after {id}, which created it, by {}: undoing {id} would delete the file and lose that change",
-        describe_changes(by)
+        "`{path}` was changed after {id}, which created it, by {}: undoing {id} would delete the file and lose {lost}",
+        describe_changes(&later)
     );
-    let hint = match by {
+    let hint = match &later[..] {
         [] => "If you don't need its content, delete the file.".into(),
-        _ => hint_to_undo_first(by),
+        later if later.iter().any(|change| change.change.is_none()) => {
+            "If you don't need its content, delete the file.".into()
+        }
+        later => hint_to_undo_first(later),
     };
     refusal(message, &hint)
 }
 
 /// A recorded change deleted the file.
 pub(super) fn deleted(id: ChangeId, path: &FilePath, by: Option<ChangeId>) -> Report {
-    let by: Vec<ChangeId> = by.into_iter().collect();
+    let by: Vec<LaterChange> =
+        by.into_iter().map(|id| LaterChange { change: Some(id), lines: Vec::new() }).collect();
     let message =
         format!("`{path}` was deleted after {id} by {}, so {id} cannot be undone", describe_changes(&by));
     refusal(message, &hint_to_undo_first(&by))
@@ -100,14 +171,16 @@ pub(super) fn deleted(id: ChangeId, path: &FilePath, by: Option<ChangeId>) -> Re
 
 /// The file is missing, and no recorded change deleted it.
 pub(super) fn missing(id: ChangeId, path: &FilePath) -> Report {
-    let message =
-        format!("`{path}` no longer exists: it was deleted or renamed after {id}, outside Slipstitch");
+    let message = format!(
+        "`{path}` no longer exists: it was deleted or renamed after {id} by something not recorded here"
+    );
     refusal(message, "Restore the file under that name and try again.")
 }
 
 /// A later change moved the file.
-pub(super) fn moved(id: ChangeId, from: &FilePath, to: &FilePath) -> Report {
-    let message = format!("`{from}` was moved to `{to}` after {id}, so {id} cannot be undone");
+pub(super) fn moved(id: ChangeId, from: &FilePath, to: &FilePath, by: Option<ChangeId>) -> Report {
+    let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+    let message = format!("`{from}` was moved to `{to}`{by} after {id}, so {id} cannot be undone");
     refusal(message, "Undo the later move first (see the log).")
 }
 

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 
 use super::conflict::{damaged, in_the_way};
+use super::overlap::LastForeignEdit;
 use crate::change::{Base, ChangeSet, DuplicatePath, FileChange, PathChange, Restore};
 use crate::engine::Engine;
+use crate::engine::history::PlannedRevert;
 use crate::outcome::Refused;
 use crate::path::FilePath;
 use crate::ports::journal::FileRecord;
@@ -48,8 +50,8 @@ pub(super) struct DraftSet<'a> {
     pub(super) engine: &'a Engine<'a>,
     files: Vec<Draft>,
     snapshots: Snapshots,
-    /// The changes planned so far, each with the records of its files. Only kept if further changes will be reverted.
-    pub(super) planned: Vec<Vec<FileRecord>>,
+    /// The changes planned so far. Their records are only kept if further changes will be reverted.
+    pub(super) planned: Vec<PlannedRevert>,
     count: ChangeCount,
 }
 
@@ -129,6 +131,13 @@ impl<'a> DraftSet<'a> {
         Ok(self.engine.journal.last_text(path, *hash)?)
     }
 
+    /// What was done to a draft's file without a record since its last recorded change, if that is known.
+    pub(super) fn last_foreign_edit(&self, number: usize) -> Result<Option<LastForeignEdit>, Report> {
+        let Some((_, hash)) = self.files[number].origin else { return Ok(None) };
+        let last = self.last_text(number)?;
+        Ok(last.map(|last| LastForeignEdit::between(&last, self.base(&self.files[number]), hash)))
+    }
+
     /// The draft as if it had been read from a file.
     pub(super) fn snapshot(&self, number: usize) -> Snapshot {
         let draft = &self.files[number];
@@ -167,9 +176,8 @@ impl<'a> DraftSet<'a> {
 
     /// Adds a record to the change that is being planned.
     fn plan_record(&mut self, record: FileRecord) {
-        match self.planned.last_mut() {
-            Some(change) => change.push(record),
-            None => self.planned.push(vec![record]),
+        if let Some(change) = self.planned.last_mut() {
+            change.records.push(record);
         }
     }
 
@@ -266,7 +274,7 @@ impl<'a> DraftSet<'a> {
 fn line_splices(old: &[u8], new: &[u8]) -> Splices {
     let splices = diff_lines(old, new).into_iter().map(|change| Splice {
         at: Span::new(change.old.start, change.old.end),
-        insert: new[change.new].to_vec(),
+        insert: new[change.new].into(),
     });
     Splices::new(old.len(), splices.collect())
         .unwrap_or_else(|_| Splices::one(old.len(), Span::new(0, old.len()), new.to_vec()))

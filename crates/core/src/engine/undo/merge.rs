@@ -2,15 +2,20 @@
 //! If the same place was changed since, that is a conflict: it is reported and nothing is written.
 
 use super::by_diff::revert_by_diff;
-use super::conflict::{self, Conflict, damaged};
+use super::conflict::{self, Conflict, damaged, report_conflicts};
 use super::draft::{DraftEdit, DraftSet};
+use super::overlap::{Overlaps, find_overlaps};
 use crate::change::{Base, PathChange};
-use crate::engine::history::FileHistory;
+use crate::engine::history::{EarlierVersion, FileHistory, PlannedRevert};
 use crate::path::FilePath;
+use crate::plan::ChangeId;
 use crate::ports::journal::{Entry, FileRecord, RecordedText};
 use crate::report::Report;
-use slipstitch_text::rebase::{carry_over_splices, map_span};
-use slipstitch_text::{ContentHash, Span, Splices};
+use slipstitch_text::rebase::{carry_over_splices, find_conflicts, map_span};
+use slipstitch_text::{Span, Splices};
+
+/// How many places of one file are shown.
+const MAX_CONFLICTS: usize = 20;
 
 impl DraftSet<'_> {
     /// Reverts one change. Its files change at once, so all edits are determined before the first one is made: two files may
@@ -27,7 +32,7 @@ impl DraftSet<'_> {
         for record in entry.files.iter().filter(|record| record.inverse.base != Base::Absent) {
             edits.push(self.revert_file(entry, record)?);
         }
-        self.planned.push(Vec::new());
+        self.planned.push(PlannedRevert { of: entry.summary.id, records: Vec::new() });
         for (number, edit) in edits {
             self.edit(number, edit);
         }
@@ -45,7 +50,7 @@ impl DraftSet<'_> {
             && Base::Content(self.draft(number).hash) == inverse.base
         {
             let splices = self.recorded_inverse(number, record)?;
-            let path_change = self.path_change_after(entry, record, &inverse.path)?;
+            let path_change = self.path_change_after(entry, record, &inverse.path, None)?;
             let restore = inverse.restore.clone();
             let (after, executable) = (inverse.after, inverse.executable);
             return Ok((number, DraftEdit { splices, after, path_change, executable, restore }));
@@ -59,10 +64,12 @@ impl DraftSet<'_> {
             return Err(conflict::missing(id, &path));
         };
         if inverse.path_change == PathChange::Delete {
-            return Err(conflict::created_and_changed(id, &path, &history.recorded_changes()));
+            let created = Span::new(0, inverse.splices.base_len());
+            let later = self.overlaps(number, record, &history, vec![created])?;
+            return Err(conflict::created_and_changed(id, &path, &later, &self.bytes(number)));
         }
         let splices = self.merge_inverse(number, entry, record, &history)?;
-        let path_change = self.path_change_after(entry, record, &path)?;
+        let path_change = self.path_change_after(entry, record, &path, history.last_move())?;
         let restore = inverse.restore.clone();
         let executable = inverse.executable;
         Ok((number, DraftEdit { splices, after: None, path_change, executable, restore }))
@@ -101,17 +108,58 @@ impl DraftSet<'_> {
         if record.hash_before().is_some_and(|before| inverse.hash_after(&earlier.bytes) != before) {
             return Err(damaged(&record.inverse.path));
         }
-        carry_over_splices(inverse, &earlier.since).map_err(|clash| {
-            let now = map_span(&earlier.since, clash.mine);
-            let conflict = Conflict {
-                id: entry.summary.id,
-                path: history.path.as_ref().unwrap_or(&record.inverse.path),
-                by: history.changes_touching(vec![clash.mine], ContentHash::of(&earlier.bytes)),
+        match carry_over_splices(inverse, &earlier.since) {
+            Ok(splices) => Ok(splices),
+            Err(_) => Err(self.explain_conflicts(number, entry, record, history, &earlier)?),
+        }
+    }
+
+    /// The refusal for a change whose places were changed again.
+    fn explain_conflicts(
+        &self,
+        number: usize,
+        entry: &Entry,
+        record: &FileRecord,
+        history: &FileHistory,
+        earlier: &EarlierVersion,
+    ) -> Result<Report, Report> {
+        let bytes = self.bytes(number);
+        let clashes = find_conflicts(&record.inverse.splices, &earlier.since);
+        let of = |places| self.overlaps(number, record, history, places);
+        let mut places = Vec::new();
+        let mut conflicts = Vec::new();
+        for clash in clashes.into_iter().take(MAX_CONFLICTS) {
+            let mut place = clash.mine;
+            let mut later = of(vec![place])?;
+            if later.changes.is_empty() {
+                // What touched it was undone again, but a merge joins what is left of that with a change beside it.
+                let (mine, theirs) = (clash.mine, clash.theirs);
+                place = Span::new(mine.start().min(theirs.start()), mine.end().max(theirs.end()));
+                later = of(vec![place])?;
+            }
+            places.push(place);
+            conflicts.push(Conflict {
+                later,
                 left: (&earlier.bytes, clash.mine),
-                now: (&bytes, now),
-            };
-            conflict.report()
-        })
+                now: (&bytes, map_span(&earlier.since, clash.mine)),
+            });
+        }
+        let path = history.path.as_ref().unwrap_or(&record.inverse.path);
+        let later = of(places)?;
+        Ok(report_conflicts(entry.summary.id, path, &later, conflicts))
+    }
+
+    /// The later changes of places of the text that a change left.
+    fn overlaps(
+        &self,
+        number: usize,
+        record: &FileRecord,
+        history: &FileHistory,
+        places: Vec<Span>,
+    ) -> Result<Overlaps, Report> {
+        let Some(left) = record.hash_after() else { return Ok(Overlaps::default()) };
+        let last = self.last_foreign_edit(number)?;
+        Ok(find_overlaps(history, places, (left, self.draft(number).hash), last.as_ref()))
     }
 
     /// What happens to the file's path.
@@ -120,6 +168,7 @@ impl DraftSet<'_> {
         entry: &Entry,
         record: &FileRecord,
         path: &FilePath,
+        moved_by: Option<ChangeId>,
     ) -> Result<PathChange, Report> {
         let id = entry.summary.id;
         // A file that the same change put there leaves at the same time.
@@ -129,7 +178,7 @@ impl DraftSet<'_> {
             PathChange::Keep => Ok(PathChange::Keep),
             PathChange::Move(from) if from == path => Ok(PathChange::Keep),
             PathChange::Move(_) if *path != record.inverse.path => {
-                Err(conflict::moved(id, &record.inverse.path, path))
+                Err(conflict::moved(id, &record.inverse.path, path, moved_by))
             }
             PathChange::Move(from) if !leaves(from) && self.find(from)?.is_some() => {
                 Err(conflict::in_the_way(from))

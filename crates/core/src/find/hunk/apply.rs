@@ -146,7 +146,7 @@ impl RunText {
     fn parts(&self, run: Span, claim: Span, finder: &HunkFinder<'_>) -> Result<Vec<Part>, Reason> {
         let offset = run.start() - claim.start();
         if let Some(literal) = &self.literal {
-            let insert = finder.file.snapshot.encoding().encode(literal)?;
+            let insert = finder.file.snapshot.encoding().encode(literal)?.into();
             return Ok(vec![Part { old: offset..offset + run.len(), insert }]);
         }
         let list = diff_parts(run, &self.canonical, finder.rules.newline, finder.file.snapshot)?;

@@ -21,7 +21,9 @@ pub(super) struct LineTable<'a> {
 impl<'a> LineTable<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let text = snapshot.text();
-        let mut starts = vec![0];
+        let newlines = snapshot.newlines();
+        let mut starts = Vec::with_capacity(newlines.lf + newlines.crlf + newlines.cr + 2);
+        starts.push(0);
         starts.extend(memchr::memchr_iter(b'\n', text).map(|at| at + 1));
         if starts.last() != Some(&text.len()) {
             starts.push(text.len());

@@ -42,7 +42,15 @@ impl HunkFinder<'_> {
         };
         let search = HunkSearch { pending, stated, blocks: &blocks };
         if pending.as_sent().old_count() == 0 {
-            return self.locate_insertion(search).map(Some);
+            return match self.locate_insertion(search) {
+                // Another reading of the hunk has lines to go by.
+                Err(Reason::NoPlace)
+                    if self.rules.tolerance == Tolerance::Recover && pending.has_reading_with_old_lines() =>
+                {
+                    Ok(None)
+                }
+                located => located.map(Some),
+            };
         }
         match self.locate_exact(search)? {
             Some(matched) => Ok(Some(matched)),

@@ -55,12 +55,26 @@ impl<'h> Variant<'h> {
         self.lines.iter().filter(|line| line.role.is_new())
     }
 
-    /// The old and the new text, without their last newline.
-    pub(super) fn texts(&self) -> (String, String) {
-        let join = |lines: &mut dyn Iterator<Item = &Line<'h>>| {
-            lines.map(|line| line.text).collect::<Vec<_>>().join("\n")
-        };
-        (join(&mut self.old()), join(&mut self.new_lines()))
+    /// The text of each line on one side.
+    pub(super) fn texts_of(&self, is_on_side: fn(Role) -> bool) -> impl Iterator<Item = &'h str> + Clone {
+        self.lines.iter().filter(move |line| is_on_side(line.role)).map(|line| line.text)
+    }
+
+    /// The text of one side, without its last newline.
+    pub(super) fn text(&self, is_on_side: fn(Role) -> bool) -> String {
+        let mut text = String::with_capacity(self.text_len(is_on_side) + 1);
+        for line in self.texts_of(is_on_side) {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.pop();
+        text
+    }
+
+    /// The length of the text of one side.
+    pub(super) fn text_len(&self, is_on_side: fn(Role) -> bool) -> usize {
+        let with_newlines: usize = self.texts_of(is_on_side).map(|line| line.len() + 1).sum();
+        with_newlines.saturating_sub(1)
     }
 
     /// The number of lines that must be in the file.
@@ -103,6 +117,22 @@ mod tests {
 
     fn line(text: &str, newline: bool) -> HunkLine {
         HunkLine { role: Role::Context, text: text.into(), newline }
+    }
+
+    #[test]
+    fn a_side_has_the_lines_of_its_roles() {
+        let of = |role, text: &str| HunkLine { role, text: text.into(), newline: true };
+        let lines =
+            [of(Role::Context, "é"), of(Role::Removed, "b"), of(Role::Added, ""), of(Role::Added, "d")];
+        let variant = Variant::new(&lines);
+        assert_eq!([Role::is_old, Role::is_new].map(|side| variant.text(side)), ["é\nb", "é\n\nd"]);
+        for lines in [&lines[..], &lines[..2], &lines[2..3], &[]] {
+            let variant = Variant::new(lines);
+            for side in [Role::is_old, Role::is_new] {
+                let joined = variant.texts_of(side).collect::<Vec<_>>().join("\n");
+                assert_eq!((variant.text(side), variant.text_len(side)), (joined.clone(), joined.len()));
+            }
+        }
     }
 
     #[test]

@@ -19,7 +19,31 @@ pub(super) struct PathGlobs {
     keys: Vec<u32>,
     /// Names with a `*`, and several names that end a path.
     endings: Vec<Ending>,
+    /// A name that matches one of the endings ends with one of these bytes, or starts with one of the others. Most names of a path
+    /// do neither, and need not be compared.
+    last_bytes: ByteSet,
+    first_bytes: ByteSet,
     others: GlobSet,
+}
+
+/// A set of bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct ByteSet([u64; 4]);
+
+impl ByteSet {
+    const ALL: Self = Self([u64::MAX; 4]);
+
+    fn add(&mut self, byte: u8) {
+        self.0[usize::from(byte / 64)] |= 1 << (byte % 64);
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine |= theirs);
+    }
+
+    fn contains(self, byte: u8) -> bool {
+        self.0[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+    }
 }
 
 /// A name with a `*`, or several names that end a path.
@@ -79,6 +103,8 @@ impl PathGlobs {
         self.names.extend(other.names);
         self.keys.extend(other.keys);
         self.endings.extend(other.endings);
+        self.last_bytes.add_all(other.last_bytes);
+        self.first_bytes.add_all(other.first_bytes);
     }
 
     fn add_ending(&mut self, ending: Cow<'static, str>) {
@@ -92,6 +118,11 @@ impl PathGlobs {
             }
             _ => {
                 let last_byte = bytes.last().copied().filter(|&byte| byte != b'*');
+                match (last_byte, bytes.get(last).filter(|&&first| first != b'*')) {
+                    (Some(byte), _) => self.last_bytes.add(byte),
+                    (None, Some(&byte)) => self.first_bytes.add(byte),
+                    (None, None) => self.first_bytes = ByteSet::ALL,
+                }
                 self.endings.push(Ending { text: ending, last, star, last_byte });
             }
         }
@@ -115,8 +146,17 @@ impl PathGlobs {
     /// Whether a folded path with these names matches, or one of its parents below the first `skipped` names. Globs that had to
     /// be compiled are not checked.
     pub(super) fn matches_names(&self, names: &[&str], skipped: usize) -> bool {
-        names.iter().skip(skipped).any(|name| self.has_name(name))
-            || self.endings.iter().any(|ending| ending.ends_a_parent(names, skipped))
+        let may_end = |name: &str| match name.as_bytes() {
+            [] => true,
+            [first, ..] if self.first_bytes.contains(*first) => true,
+            [.., last] => self.last_bytes.contains(*last),
+        };
+        let ends = |name: &str, above: &[&str]| {
+            may_end(name)
+                && self.endings.iter().any(|ending| ending.is_last(name) && ending.matches_before(above))
+        };
+        let mut names_above = names.iter().enumerate().skip(skipped);
+        names_above.any(|(at, name)| self.has_name(name) || ends(name, &names[..at]))
     }
 
     /// Whether a glob of several names begins with one of these.
@@ -143,15 +183,6 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Ending {
-    /// Whether the names are the last names of a path or of a folder above it, beneath the first `skipped` names.
-    fn ends_a_parent(&self, names: &[&str], skipped: usize) -> bool {
-        names
-            .iter()
-            .enumerate()
-            .skip(skipped)
-            .any(|(at, name)| self.is_last(name) && self.matches_before(&names[..at]))
-    }
-
     /// Whether a name matches the last name of the glob.
     fn is_last(&self, name: &str) -> bool {
         if self.last_byte.is_some() && self.last_byte != name.bytes().next_back() {

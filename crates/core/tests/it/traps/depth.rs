@@ -177,3 +177,24 @@ fn lines_that_are_repeated_show_the_depth_if_all_of_them_were_moved_alike() {
     };
     assert_eq!(after, expected, "{}", answer.text);
 }
+
+/// ` * a` is one column deeper than `/**`, which is no level of indentation.
+#[test]
+fn lines_of_a_comment_are_put_under_its_first_line() {
+    let file = "class A {\n  end() {\n    this.reading = false\n  }\n\n  destroy (err) {\n    if (!err) {\n      err = new AbortedError()\n    }\n  }\n}\n";
+    let old = "    this.reading = false\n  }\n\n destroy (err) {\n    if (!err) {\n      err = new AbortedError()\n    }";
+    let new = old.replace(" destroy", " /**\n  * @param err\n  * @returns {void}\n  */\n _destroy");
+    let expected =
+        file.replace("  destroy", "  /**\n   * @param err\n   * @returns {void}\n   */\n  _destroy");
+    applied(file, old, &new, expected);
+}
+
+/// The quoted lines of the comment lost a column, and the added one did not.
+#[test]
+fn an_added_line_of_a_comment_stands_under_the_others() {
+    let file = "class A {\n  /**\n   * @param {string} key\n   * @param {any} value\n   */\n  insert (key, value) {\n    run()\n  }\n}\n";
+    let old = " /**\n  * @param {string} key\n  * @param {any} value\n  */\n insert (key, value) {";
+    let new = old.replace("value\n  */", "value\n   * @returns {void}\n  */");
+    let expected = file.replace("value\n   */", "value\n   * @returns {void}\n   */");
+    applied(file, old, &new, expected);
+}

@@ -471,6 +471,38 @@ fn lines_that_may_be_those_of_a_new_block_are_not_replaced() {
     assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
 }
 
+/// The quotation is as it was, and a block that ends like it came or went. Which one the request means is unknown, but nothing
+/// has changed there.
+#[rstest]
+#[case::added(
+    "",
+    "def load_second\n  items = parse(path)\n",
+    "equal lines were added since, so it is not certain which are meant"
+)]
+#[case::removed(
+    "def load_second\n  items = parse(path)\n",
+    "",
+    "equal lines were removed since, so it is not certain which were meant"
+)]
+fn unchanged_lines_are_not_called_changed(#[case] before: &str, #[case] now: &str, #[case] doubt: &str) {
+    let end = "    check(items)\n    store(items)\n  end\n";
+    let block = |head: &str| if head.is_empty() { String::new() } else { format!("{head}{end}") };
+    let file = |first: &str, second: &str| {
+        format!("def {first}\n  items = read(path)\n{end}{}  last()\n", block(second))
+    };
+    let (seen, now) = (file("load_first", before), file("load_first(n)", now));
+    let rig = changed_since(&seen, &now);
+    let old = "  check(items)\n  store(items)\nend\nlast()\n";
+    let answer = rig.edit(old, &old.replace("store(items)", "store(items, 2)"));
+    assert_eq!(String::from_utf8_lossy(&rig.bytes()), now);
+    assert_eq!(cause(&answer.report), Some(Cause::UnclearSince), "{}", answer.text);
+    let last = now.lines().count();
+    let said = format!("and still at lines {}-{last}, but {doubt}", last - 3);
+    assert!(answer.report.message.contains(&said), "{}", answer.text);
+    assert!(!answer.text.contains("changed since"), "{}", answer.text);
+    assert_eq!(answer.report.failures[0].changed_by, None, "{}", answer.text);
+}
+
 #[test]
 fn an_edit_whose_indentation_is_unclear_is_not_called_stale() {
     let lines = "    0 start_here;\n        1 print(total);\n        2 retry(3);\n";

@@ -166,3 +166,14 @@ fn line_breaks_that_were_escaped_in_the_new_text_alone_are_reported() {
     assert!(!is_reported(file.trim_end(), "print(\"one\\ntwo\")"));
     assert!(!is_reported("second_line(2)", "second_line(\"\\n\")"));
 }
+
+/// The dots are in the file and in both texts, behind line numbers in one of them.
+#[test]
+fn dots_behind_line_numbers_are_in_both_texts() {
+    let file = "struct Info {\n    // ...\n}\n\nimpl Connected for Info {\n    fn connect() {\n        run(1)\n        // ...\n";
+    let old = "  2→    // ...\n  3→}\n  4→\n  5→impl Connected for Info {\n  6→    fn connect() {\n  7→        run(1)\n  8→        // ...";
+    let new = "    // ...\n}\n\nimpl Connected<Stream> for Info {\n    fn connect() {\n        run(1)\n        // ...";
+    applied(file, old, new, file.replace("Connected for", "Connected<Stream> for"));
+    let numbered = "  6→    fn connect() {\n  7→        run(1)";
+    refused(file, numbered, "    fn connect() {\n        // ... the rest", "placeholder_text");
+}

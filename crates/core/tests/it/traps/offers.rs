@@ -344,3 +344,120 @@ fn a_name_with_another_letter_is_another_block() {
     assert!(!offers("alpha_two"));
     assert!(offers("allpha_one"));
 }
+
+/// Of a block under another name, the lines of the next or previous block show that it is the quoted one.
+#[test]
+fn neighbours_show_that_a_block_was_renamed() {
+    let file = "top {\n}\n.resize-handle-two {\n\tposition: absolute;\n\tdisplay: block;\n\ttouch-action: none;\n}\n.resize-disabled .resize-handle,\n.resize-autohide {\n\tdisplay: none;\n}\n";
+    let body = "\tposition: absolute;\n\tdisplay: block;\n\ttouch-action: none;\n}\n";
+    let with = |before: &str, after: &str| {
+        let old = format!("{before}.resize-handle {{\n{body}{after}");
+        let rig = Rig::new(file);
+        let new = old.replace("\tdisplay: block;\n", "");
+        let answer = rig.edit(&old, &new);
+        assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+        (rig, answer, new)
+    };
+    let (rig, answer, new) = with("", ".resize-disabled .resize-handle,\n");
+    assert_eq!(resend(&rig, &answer, &new), file.replace("\tdisplay: block;\n", ""));
+    // A brace ends many blocks, and what follows next to nothing may follow anything.
+    for (before, after) in [("}\n", ""), ("", ""), ("", "}\n")] {
+        let (_, answer, _) = with(before, after);
+        let FailureReport { resend, resend_edit, candidates, .. } = failure(&answer);
+        assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+        assert!(candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+    }
+    // Nor is it offered if more than the name differs.
+    let other = file.replace("touch-action: none", "touch-action: auto");
+    let old = format!(".resize-handle {{\n{body}.resize-disabled .resize-handle,\n");
+    let answer = Rig::new(other.as_str()).edit(&old, &old.replace("\tdisplay: block;\n", ""));
+    let FailureReport { resend, resend_edit, .. } = failure(&answer);
+    assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+}
+
+/// Quotation marks are the form of a name.
+#[test]
+fn the_quotation_marks_of_a_name_do_not_make_another_block() {
+    let file = "[lib]\nname = \"a\"\n\n[target.'cfg(target_family = \"unix\")'.dependencies.libc]\nversion = \"0.2.98\"\noptional = true\n";
+    let old = "[target.\"cfg(target_family = \\\"unix\\\")\".dependencies.libc]\nversion = \"0.2.98\"\noptional = true";
+    let rig = Rig::new(file);
+    let new = old.replace("0.2.98", "0.2.99");
+    let answer = rig.edit(old, &new);
+    let after = match answer.report.status() {
+        Status::Applied => String::from_utf8_lossy(&rig.bytes()).into_owned(),
+        _ => resend(&rig, &answer, &new),
+    };
+    assert_eq!(after, file.replace("0.2.98", "0.2.99"), "{}", answer.text);
+}
+
+/// The section above ends where the removed heading starts the next one.
+#[test]
+fn a_section_that_ends_at_the_change_does_not_name_its_place() {
+    let file = "[deps.webpki2]\nversion = \"0.2.98\"\n\n[deps.num_threads]\nversion = \"0.1.2\"\n";
+    let old = "[deps.webpki]\nversion = \"0.2.98\"\n\n[deps.num_threads]\nversion = \"0.1.2\"\n";
+    let new = old.replace("[deps.num_threads]", "[deps.num_threads.unix]");
+    let rig = Rig::new(file);
+    let answer = rig.edit(old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    assert_eq!(resend(&rig, &answer, &new), file.replace("[deps.num_threads]", "[deps.num_threads.unix]"));
+    // A part of the section is in it.
+    let file = "## Usage2\n\nSome words about it.\n\n### Options\n\nMore words about them.\n";
+    let old = file.replace("Usage2", "Usage");
+    let answer = Rig::new(file).edit(&old, &old.replace("### Options", "### Settings"));
+    let FailureReport { resend, resend_edit, .. } = failure(&answer);
+    assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+}
+
+/// What is around the lines to be changed was rewritten, and another place is more like it.
+#[test]
+fn the_place_of_the_removed_lines_comes_first() {
+    let file = "fn one() {\n    (\n        StatusCode::ERROR,\n        format!(\"Something went wrong: {}\", err),\n    )\n}\n# async {\n# serve(app.into_make_service()).await;\n# };\n\nfn two() {\n    (\n        StatusCode::ERROR,\n        format!(\"Unhandled internal error: {}\", err),\n    )\n}\n# let _: Router = app;\n";
+    let old = "    (\n        StatusCode::ERROR,\n        format!(\"Unhandled internal error: {}\", err),\n    )\n}\n# async {\n# serve(app.into_make_service()).await;\n# };";
+    let rig = Rig::new(file);
+    let new = old.replace("error: {}\", err)", "error: {err}\")");
+    let answer = rig.edit(old, &new);
+    assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    let candidates = &failure(&answer).candidates;
+    assert_eq!((candidates[0].lines.start, candidates[0].choosable), (12, true), "{}", answer.text);
+}
+
+/// Lines of a quotation were replaced one by one, and nothing else has changed between unique lines around it.
+#[rstest]
+#[case::to_the_end("    display: block;\n", "    display: block2;\n")]
+#[case::to_another_line("    display: block;\n", "    inset: 0;\n")]
+fn nothing_but_a_quoted_line_has_changed_around_it(#[case] line: &str, #[case] now: &str) {
+    let group =
+        |name: &str, line: &str| format!(".{name} {{\n    cursor: default;\n{line}    padding: 6px;\n}}\n");
+    let seen =
+        [group("select_results", "    display: none;\n"), group("select_results_group", line)].join("\n");
+    let file =
+        [group("select_results", "    display: none;\n"), group("select_results_group", now)].join("\n");
+    let old = format!("    cursor: default;\n{line}    padding: 6px;\n}}");
+    let new = old.replace("6px;\n}", "8px;\n}");
+    let (rig, answer) = edit_since(&seen, &file, &old, &new);
+    let after = match answer.report.status() {
+        Status::Applied => String::from_utf8_lossy(&rig.bytes()).into_owned(),
+        _ => resend(&rig, &answer, &new),
+    };
+    let at = file.rfind("6px").unwrap();
+    assert_eq!(after, format!("{}8px{}", &file[..at], &file[at + 3..]), "{}", answer.text);
+    // If the block is gone and its twin is left, neither is it offered.
+    let left = group("select_results", "    display: none;\n");
+    let (_, answer) = edit_since(&seen, &left, &old, &new);
+    let FailureReport { resend, resend_edit, candidates, .. } = failure(&answer);
+    assert_eq!((resend, resend_edit), (&None, &None), "{}", answer.text);
+    assert!(candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+}
+
+/// A short line that the request removes is still there, but what was above it is not: it belongs to another block by now.
+#[test]
+fn a_removed_line_that_lost_its_neighbour_is_not_offered() {
+    let seen = "            (_a = props.onClick) === null || _a === void 0 ? void 0 : _a.call(props);\n        }\n    };\n    const handleClick = actualOnClick\n        ? (event) => {\n            var _a;\n";
+    let now = "            (_a = props.onClick) === null || _a === void 0 ? void 0 : _a.call(props);\n            event.target.focus();\n        }\n    };\n    // The focus is kept, for a reason.\n    const handleMouseDown = ((_b = props.noFocus) !== null ? _b : false)\n        ? (event) => {\n            var _a;\n";
+    let old = seen.trim_end();
+    let (rig, answer) = edit_since(seen, now, old, &old.replace("        ? (event) => {\n", ""));
+    assert_eq!(rig.bytes(), now.as_bytes(), "{}", answer.text);
+    let FailureReport { resend, resend_edit, candidates, read, .. } = failure(&answer);
+    assert_eq!((resend, resend_edit, read.len()), (&None, &None, 0), "{}", answer.text);
+    assert!(candidates.iter().all(|one| !one.choosable), "{}", answer.text);
+}

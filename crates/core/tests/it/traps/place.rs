@@ -248,3 +248,74 @@ fn rejects_an_elision_that_would_delete_lines() {
     assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
     assert_eq!(answer.report.status(), Status::Refused);
 }
+
+/// The first line of a block tells it from its siblings if the line that opens it names nothing.
+#[test]
+fn a_block_that_starts_with_another_line_is_another_block() {
+    let file = "  }, {\n    schema: {\n      response: {\n        200: new CustomSchemaClass()\n      }\n    },\n    assertions: (schema) => {\n      check(schema)\n";
+    let old = "  }, {\n    schema: {\n      body: nonNormalizedSchema,\n      response: {\n        200: new CustomSchemaClass()\n      }\n    },\n    assertions: (schema) => {";
+    refused(file, old, &old.replace("        200: new CustomSchemaClass()\n", ""), "no_match");
+}
+
+/// The change is below the block, and the line that opens the block is that of other blocks too.
+#[test]
+fn a_block_above_the_change_that_starts_with_another_line_is_another_block() {
+    let file = "  const cases = [{\n    schema: {\n      body: new CustomSchemaClass()\n    },\n    assertions: (schema) => {\n      check(schema.body)\n    }\n  }, {\n    schema: {\n      response: {\n        200: new CustomSchemaClass()\n      }\n    },\n    assertions: (schema) => {\n      check(schema.response[200])\n    }\n  }]\n";
+    let old = "    schema: {\n      body: nonNormalizedSchema,\n      response: {\n        200: new CustomSchemaClass()\n      }\n    },\n    assertions: (schema) => {";
+    refused(file, old, &format!("{old}\n      enter(schema)"), "no_match");
+    // If no other block is opened like it, the line may be one that the caller made up.
+    let only = file.replacen("schema: {", "headers: {", 1);
+    let new = format!("{old}\n      enter(schema)");
+    applied(
+        &only,
+        old,
+        &new,
+        only.replacen("      check(schema.response", "      enter(schema)\n      check(schema.response", 1),
+    );
+}
+
+/// A unique line, with another line than the quoted one next to it.
+#[test]
+fn a_line_between_a_removed_line_and_its_neighbour_is_the_mark_of_another_block() {
+    let file = ".dimmer.disabled {\n  width: 0 !important;\n  height: 0 !important;\n}\n\n/* Variations */\n\n/* Legacy */\n.one {\n}\n";
+    let old = "  width: 0 !important;\n}\n\n/* Variations */\n\n/* Legacy */\n.one {";
+    refused(file, old, &old.replace("width: 0", "max-width: 0"), "no_match");
+    // The same the other way round: the file lacks the neighbour.
+    let file =
+        ".dimmer.disabled {\n  width: 0 !important;\n}\n\n/* Variations */\n\n/* Legacy */\n.one {\n}\n";
+    let old = ".dimmer.disabled {\n  width: 0 !important;\n  height: 0 !important;\n}\n\n/* Variations */\n\n/* Legacy */\n.one {";
+    refused(file, old, &old.replace("width: 0", "max-width: 0"), "no_match");
+    let file = ".dimmer.disabled {\n  width: 0 !important;\n  height: 0 !important;\n}\n\n/* Variations */\n";
+    let above = ".dimmer.disabled {\n  height: 0 !important;\n}\n\n/* Variations */";
+    refused(file, above, &above.replace("height: 0", "max-height: 0"), "no_match");
+}
+
+/// `}` is the start of `})`, and of many other lines.
+#[test]
+fn a_bracket_at_the_end_of_a_quotation_is_no_part_of_a_line() {
+    let options = |last: &str, end: &str| {
+        format!(
+            "    timeout: 10000,\n    header: 'request-id',\n    label: 'reqId',\n    delimiter: {last}\n  {end}\n"
+        )
+    };
+    let file =
+        format!("const defaults = {{\n{}\ncompare({{\n{}", options("false", "}"), options("true", "})"));
+    let old = options("true", "}");
+    let rig = crate::rig::Rig::new(file.as_str());
+    let answer = rig.edit(old.trim_end(), old.replace("'request-id'", "false").trim_end());
+    // `  }` is in the file byte for byte, as part of `  })`.
+    if answer.report.status() != Status::Applied {
+        assert_eq!(rig.bytes(), file.as_bytes(), "{}", answer.text);
+    }
+    let shifted = file.replace("compare({\n    ", "  compare({\n      ").replace(
+        "    label: 'reqId',\n    delimiter: true\n  })",
+        "      label: 'reqId',\n      delimiter: true\n    })",
+    );
+    let shifted = shifted.replace(
+        "10000,\n    header: 'request-id',\n      label",
+        "10000,\n      header: 'request-id',\n      label",
+    );
+    let rig = crate::rig::Rig::new(shifted.as_str());
+    let answer = rig.edit(old.trim_end(), old.replace("'request-id'", "false").trim_end());
+    assert_eq!(rig.bytes(), shifted.as_bytes(), "{}", answer.text);
+}

@@ -5,15 +5,18 @@ use std::os::unix::fs::{MetadataExt, symlink};
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
+use crate::support::TestDisk;
 #[cfg(unix)]
 use crate::support::content;
-use crate::support::{TestDisk, file};
 #[cfg(unix)]
-use slipstitch::OpenError;
-use slipstitch::{DiskWorkspace, Fsync};
+use crate::support::file;
+#[cfg(unix)]
+use slipstitch::{DiskWorkspace, Fsync, OpenError};
 #[cfg(unix)]
 use slipstitch_core::ports::workspace::EntryKind;
-use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
+use slipstitch_core::ports::workspace::ReadResult;
+#[cfg(unix)]
+use slipstitch_core::ports::workspace::{Workspace, WorkspaceError};
 #[cfg(unix)]
 use slipstitch_core::snapshot::FileId;
 
@@ -92,6 +95,7 @@ fn refuses_everything_but_regular_files() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn refuses_devices() {
     let test = TestDisk::new();
@@ -153,6 +157,8 @@ fn a_dangling_symlink_is_not_a_missing_file() {
     }
 }
 
+// On Windows, no such file exists.
+#[cfg(unix)]
 #[test]
 fn a_name_that_is_too_long_is_an_error() {
     let test = TestDisk::new();

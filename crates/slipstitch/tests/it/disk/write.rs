@@ -188,9 +188,10 @@ fn dropping_a_stage_leaves_nothing_behind() {
     ];
     let staged = test.disk.stage(&changes).unwrap();
     assert!(test.listing().len() > 2, "folders are created while staging");
+    assert_eq!((test.text("x"), test.text("y")), ("before".into(), "other".into()));
     drop(staged);
     assert_eq!(test.listing(), ["x", "y"]);
-    assert_eq!(test.text("x"), "before");
+    assert_eq!((test.text("x"), test.text("y")), ("before".into(), "other".into()));
 }
 
 // Shows: T-SFE-ATOM-01, NFR-SFE-REL-02
@@ -200,9 +201,10 @@ fn a_stage_that_fails_midway_leaves_nothing_behind() {
     test.put("x", "before");
     let changes = [created("new/z", "text"), test.edit("x", "after"), edited("x2/y", "a", "b")];
     test.commit(&changes).unwrap_err();
+    assert_eq!((test.listing(), test.text("x")), (vec!["x".to_owned()], "before".to_owned()));
     let late = [created("new/z", "text"), edited("x", "not this", "after")];
     test.commit(&late).unwrap_err();
-    assert_eq!(test.listing(), ["x"]);
+    assert_eq!((test.listing(), test.text("x")), (vec!["x".to_owned()], "before".to_owned()));
 }
 
 #[test]

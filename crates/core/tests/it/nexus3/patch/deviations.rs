@@ -2,7 +2,8 @@
 //!
 //! The document accepts a similar place no matter what differs there. The engine accepts only places where every line that the hunk
 //! removes is in the file, apart from whitespace. Removing `timeout = 5000` because the hunk has `timeout = 3000` would lose text that the
-//! caller has not seen, however similar the rest is.
+//! caller has not seen, however similar the rest is. Nor does it take a blank line for a line of context that has text: with one line
+//! less to compare, a place one line off may be more similar than the right one, and lines would be added on the wrong side of another.
 
 use super::model::{Hunk, Mode, Place, Sameness, compare_whitespace, similar_places};
 
@@ -12,8 +13,9 @@ pub(super) fn place(hunk: &Hunk, file: &[&str], mode: Mode, document: Place) -> 
         return document;
     };
     let sameness = |least: Sameness| {
-        hunk.windows(file, move |prefix, line, found| {
-            prefix == ' ' || compare_whitespace(line, found) >= least
+        hunk.windows(file, move |prefix, line, found| match prefix {
+            ' ' => line.trim().is_empty() || !found.trim().is_empty(),
+            _ => compare_whitespace(line, found) >= least,
         })
     };
     let kept = sameness(Sameness::Whitespace);
@@ -44,6 +46,10 @@ fn deviations_are_recognized() {
         matches!(at(&twins), Place::Best(0, _)),
         "or it is refused: the document has no rule for several places"
     );
+    // The place one line above is more similar, but has a blank line for the first line of the hunk.
+    let added = hunk(&[(' ', "one(1)"), ('+', "new()"), (' ', "two(2)"), (' ', "qqqq")]);
+    let file = ["", "one(1)", "two(2)", "pass"];
+    assert!(matches!(place(&added, &file, fuzzy, Place::Best(0, 0.9)), Place::Similar(1, _)));
     // What the document does not decide by similarity stays as it is.
     assert_eq!(place(&removed, &twins, fuzzy, Place::Exact(2)), Place::Exact(2));
 }

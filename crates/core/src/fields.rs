@@ -1,4 +1,4 @@
-//! Turns JSON values into types, with errors that name the field.
+//! Turns JSON values into types, with errors that name the field: the arguments of tools, and settings.
 //!
 //! `serde_path_to_error` does the same for every format by wrapping the deserializer and each visitor, which generates most of
 //! the code twice for each argument type.
@@ -6,25 +6,28 @@
 use std::fmt::{self, Display};
 
 use serde::de::value::{MapAccessDeserializer, StringDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, forward_to_deserialize_any};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
 /// Deserializes a JSON value.
-pub(super) fn deserialize<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, FieldError> {
+pub fn deserialize<T: DeserializeOwned>(value: Value) -> Result<T, FieldError> {
     T::deserialize(Node(value))
 }
 
 /// Why a value does not fit, and where.
 #[derive(Debug)]
-pub(super) struct FieldError {
+pub struct FieldError {
     /// For example `edits[1].old_text`; empty if it is the whole value.
-    pub(super) field: String,
-    pub(super) reason: String,
+    pub field: String,
+    /// What is wrong with it.
+    pub reason: String,
 }
 
 impl FieldError {
-    fn in_field(mut self, name: &str) -> Self {
+    /// The same error for a value that has this one as its field `name`.
+    #[must_use]
+    pub fn in_field(mut self, name: &str) -> Self {
         let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
         self.field = format!("{name}{dot}{}", self.field);
         self
@@ -167,6 +170,7 @@ impl<'de> MapAccess<'de> for Fields {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
     use serde_json::json;
 
     use super::*;

@@ -13,11 +13,11 @@ use crate::change::DifferenceKind;
 
 /// A request with some transport damage removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Interpretation {
-    pub(super) old: String,
-    pub(super) new: String,
+pub(crate) struct Interpretation {
+    pub(crate) old: String,
+    pub(crate) new: String,
     /// What was removed.
-    pub(super) classes: Vec<DifferenceKind>,
+    pub(crate) classes: Vec<DifferenceKind>,
 }
 
 /// Removes one kind of damage from old and new text; `None` if there is none.
@@ -33,7 +33,7 @@ const REPAIRS: &[(DifferenceKind, Repair)] = &[
 ];
 
 /// The request as sent, followed by every interpretation of it, fewest repairs first.
-pub(super) fn interpretations(old: &str, new: &str) -> Vec<Interpretation> {
+pub(crate) fn interpretations(old: &str, new: &str) -> Vec<Interpretation> {
     let mut all = vec![Interpretation { old: old.into(), new: new.into(), classes: Vec::new() }];
     for (class, repair) in REPAIRS {
         let more: Vec<Interpretation> = all
@@ -49,6 +49,13 @@ pub(super) fn interpretations(old: &str, new: &str) -> Vec<Interpretation> {
     }
     all.sort_by_key(|interpretation| interpretation.classes.len());
     all
+}
+
+/// Old and new text without what was put around their lines, in every way that they can be read; empty if there is nothing.
+pub(crate) fn repaired_texts(old: &str, new: &str) -> Vec<(String, String)> {
+    let repaired = interpretations(old, new).into_iter().skip(1);
+    let keeps_lines = |reading: &Interpretation| !reading.classes.contains(&DifferenceKind::Escapes);
+    repaired.filter(keeps_lines).map(|reading| (reading.old, reading.new)).collect()
 }
 
 /// Whether a line that both texts share was repaired in the old text only. The damaged line would be written to the file.

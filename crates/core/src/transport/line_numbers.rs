@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::{split_last_newline, strip_each_line};
-use crate::find::alignment::indent;
 
 /// What may separate the number from the line.
 const MARKS: &[&str] = &["\t", "|", "→", ": ", " | ", "│", ":", ". "];
@@ -32,12 +31,17 @@ fn possible_marks(text: &str) -> Vec<&'static str> {
     marks
 }
 
+/// The whitespace that a line starts with.
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
 /// How many lines of `new` occur in `old`, and how many have the indentation of some line of it.
 fn count_shared_lines(old: &str, new: &str) -> (usize, usize) {
     let known: HashSet<&str> = old.split('\n').collect();
-    let depths: HashSet<&str> = old.split('\n').map(indent).collect();
+    let depths: HashSet<&str> = old.split('\n').map(indentation).collect();
     let count = |is_known: &dyn Fn(&str) -> bool| new.split('\n').filter(|line| is_known(line)).count();
-    (count(&|line| known.contains(line)), count(&|line| depths.contains(indent(line))))
+    (count(&|line| known.contains(line)), count(&|line| depths.contains(indentation(line))))
 }
 
 /// The number at the start of a line, and the rest of the line.
