@@ -9,6 +9,7 @@
 //! | identify a file's content | [`ContentHash`], [`VersionClaim`]; block by block [`BlockHashes`] |
 //! | name a line by a short hash of its text | [`line_hash()`] |
 //! | replace byte ranges, and compose and invert such changes | [`Splices`] |
+//! | compose steps of which some revert others | [`compose_restoring`] |
 //! | rebase splices onto someone else's changes | [`rebase`] |
 //! | compare two texts line by line | [`diff_lines`], [`diff_splices`] |
 //! | shorten, quote and list text in messages | [`display`] |
@@ -40,6 +41,7 @@ mod line_diff;
 mod line_hash;
 mod line_index;
 mod newline;
+mod restored;
 mod short_bytes;
 mod splice;
 mod splice_diff;
@@ -52,6 +54,7 @@ pub use line_diff::{ChangedRange, diff_lines, diff_slices};
 pub use line_hash::line_hash;
 pub use line_index::LineIndex;
 pub use newline::{Newline, NewlineCounts, canonical, convert_newlines, lines};
+pub use restored::{Step, compose_restoring};
 pub use short_bytes::ShortBytes;
 pub use splice::{Overlap, Piece, Span, Splice, Splices};
 pub use splice_diff::diff_splices;

@@ -234,7 +234,7 @@ impl Splices {
 }
 
 /// Consumes the next `count` bytes of a sequence of pieces and passes them to `sink`.
-fn advance<'a>(
+pub(crate) fn advance<'a>(
     pieces: &mut std::iter::Peekable<impl Iterator<Item = Piece<'a>>>,
     used: &mut usize,
     mut count: usize,
@@ -261,18 +261,18 @@ fn advance<'a>(
 }
 
 /// Turns a sequence of pieces back into splices.
-struct SplicesBuilder {
+pub(crate) struct SplicesBuilder {
     out: Splices,
     at: usize,
     insert: Vec<u8>,
 }
 
 impl SplicesBuilder {
-    fn new(base_len: usize) -> Self {
+    pub(crate) fn new(base_len: usize) -> Self {
         Self { out: Splices::none(base_len), at: 0, insert: Vec::new() }
     }
 
-    fn push(&mut self, piece: Piece<'_>) {
+    pub(crate) fn push(&mut self, piece: Piece<'_>) {
         match piece {
             Piece::Insert(bytes) => self.insert.extend_from_slice(bytes),
             Piece::Keep(span) => {
@@ -289,7 +289,7 @@ impl SplicesBuilder {
         }
     }
 
-    fn finish(mut self) -> Splices {
+    pub(crate) fn finish(mut self) -> Splices {
         self.flush(self.out.base_len);
         self.out
     }

@@ -13,7 +13,8 @@ use crate::ports::journal::{
     JournalErrorKind, RecordedText, Summary,
 };
 use slipstitch_text::rebase::drop_noops;
-use slipstitch_text::{ContentHash, Splices, VersionClaim, diff_splices};
+use slipstitch_text::{ContentHash, Splices, Step, VersionClaim, compose_restoring, diff_splices};
+use std::collections::HashMap;
 
 /// How many changes of a file are read.
 const MAX_STEPS: usize = 20_000;
@@ -220,16 +221,26 @@ impl FileHistory {
     ) -> Option<EarlierVersion> {
         let mut rewind = Rewind::new(bytes, hash);
         let mut foreign_edit = None;
+        // The recorded change behind each step of the rewind.
+        let mut recorded: Vec<Option<&HistoryStep>> = Vec::new();
         for step in self.steps.iter().rev() {
             let after = step.record.hash_after()?;
             rewind.revert_foreign_edit(after, foreign_edit, last)?;
+            recorded.resize(rewind.steps.len(), None);
             if !rewind.revert(&step.record) {
                 return None;
             }
+            recorded.push(Some(step));
             foreign_edit = step.record.foreign_edit.as_ref();
         }
         rewind.revert_foreign_edit(target, foreign_edit, last)?;
-        Some(rewind.finish())
+        recorded.resize(rewind.steps.len(), None);
+        recorded.reverse();
+        let mut earlier = rewind.finish();
+        if self.steps.iter().any(|step| !step.reverts.is_empty()) {
+            earlier.since = drop_noops(&since_with_restored(&earlier, &recorded), &earlier.bytes);
+        }
+        Some(earlier)
     }
 
     /// The change that moved the file last.
@@ -242,6 +253,20 @@ impl FileHistory {
     pub fn recorded_changes(&self) -> Vec<ChangeId> {
         self.steps.iter().filter_map(|step| step.by).collect()
     }
+}
+
+/// What was done since an earlier version, where text that an undo put back counts as kept. `recorded` has the change behind
+/// each of the version's steps.
+fn since_with_restored(earlier: &EarlierVersion, recorded: &[Option<&HistoryStep>]) -> Splices {
+    let mut steps = Vec::with_capacity(recorded.len());
+    let mut positions = HashMap::new();
+    for (position, (splices, step)) in earlier.steps.iter().zip(recorded).enumerate() {
+        let reverts = step.map_or(&[][..], |step| &step.reverts);
+        let reverts = reverts.iter().filter_map(|id| positions.get(id).copied()).collect();
+        steps.push(Step { splices, reverts });
+        positions.extend(step.and_then(|step| step.by).map(|by| (by, position)));
+    }
+    compose_restoring(&earlier.bytes, &steps)
 }
 
 /// The version of the file at `path` that `claim` names, rebuilt from the current text; `None` if the journal does not

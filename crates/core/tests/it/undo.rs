@@ -455,6 +455,21 @@ proptest! {
     }
 }
 
+/// An edit of lines 5 to 7; around them, lines are removed by three more edits, the last of which removes the edited line too.
+#[test]
+fn text_that_was_removed_and_put_back_is_not_in_the_way() {
+    let mut file = EditedFile::new(8);
+    [(128, 3, 1), (43, 1, 0), (52, 2, 0), (0, 2, 0)].into_iter().for_each(|spec| file.edit(spec));
+    let refused = file.undo(1);
+    assert!(refused.message.contains("by c3 (before line 1), c4 (before line 1), so"), "{}", refused.message);
+    assert_eq!(file.undo(4).status(), Status::Applied);
+    assert_eq!(file.undo(3).status(), Status::Applied);
+    // Only c2 is left, which removed a line elsewhere.
+    assert_eq!(file.undo(1).status(), Status::Applied);
+    let expected = ["first 0", "first 2", "first 3", "first 4", "first 5", "first 6", "first 7"];
+    assert_eq!(file.text(), expected);
+}
+
 /// Undoes a change, and before it whatever its refusal names, the newest first.
 fn undo_with_what_is_named(file: &EditedFile, number: usize, depth: usize) {
     assert!(depth < 10, "c{number}: the refusals go in circles");

@@ -121,15 +121,14 @@ impl Search {
         for touching in &mut self.touching {
             map_places(&mut touching.written, inverse, &mut overlaps);
         }
-        if !overlaps.contains(&true) {
-            return;
-        }
-        let is_found = |id: &ChangeId| self.touching.iter().any(|other| other.by == Some(*id));
-        if !reverts.is_empty() && reverts.iter().all(is_found) {
-            self.touching.retain(|other| other.by.is_none_or(|by| !reverts.contains(&by)));
+        // An undo need not touch the place of what it undoes: where text was removed on both sides of a place and put back
+        // later, the place is at one end of that text, and the undo may insert at the other.
+        let is_reverted = |other: &Touching| other.by.is_some_and(|by| reverts.contains(&by));
+        if self.touching.iter().any(is_reverted) {
+            self.touching.retain(|other| !is_reverted(other));
             let only = (reverts.len() == 1).then(|| reverts[0]);
             self.undone.extend(by.map(|by| (by, only)));
-        } else {
+        } else if overlaps.contains(&true) {
             // A redo brings back the change that was undone; that one can be undone again.
             let redone =
                 self.undone.iter().find(|(undo, _)| reverts == [*undo]).and_then(|(_, change)| *change);
