@@ -27,7 +27,7 @@ use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerStatus, Synced};
 use slipstitch_platform::names;
 
-use crate::config::{self, Config, ConfigError, ROOT_FILE, Relaxing};
+use crate::config::{Config, ConfigError, ROOT_FILE, Relaxing};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
