@@ -7,6 +7,7 @@ use clap_complete::ArgValueCandidates;
 use slipstitch::core::text::Encoding;
 
 use crate::complete;
+use crate::project::Project;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -48,6 +49,8 @@ pub(crate) struct Global {
     /// Do not show output that does not fit on the terminal in a pager (SLIPSTITCH_PAGER, else PAGER, else less)
     #[arg(long, global = true)]
     no_pager: bool,
+    #[arg(skip)]
+    pub(crate) project: Project,
 }
 
 /// Whether long output may be shown in a pager.

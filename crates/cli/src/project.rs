@@ -1,12 +1,44 @@
 //! Finds the project that a command works in, as Git does: the nearest folder above that looks like one.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use slipstitch::config::ROOT_FILE;
 use slipstitch::os_path::path_to_text;
 
 /// What marks the root of a project. Settings count before version control, so that a part of a repository can be a project.
 const MARKERS: &[&[&str]] = &[&[ROOT_FILE], &[".git", ".jj", ".hg", ".svn", ".bzr", "_darcs", ".fossil"]];
+
+/// The working folder and the project around it, looked for once: that asks for eight names in every folder above.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Project(OnceLock<Option<Found>>);
+
+#[derive(Debug, Clone)]
+struct Found {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+impl Project {
+    fn find(&self) -> Option<&Found> {
+        let find = || {
+            let folder = std::env::current_dir().ok()?;
+            Some(Found { root: find_root(&folder), folder })
+        };
+        self.0.get_or_init(find).as_ref()
+    }
+
+    /// The root of the project; `None` if there is no working folder.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.find().map(|found| &*found.root)
+    }
+
+    /// A path relative to the working folder as one relative to the root; `None` if it leads out of the root.
+    pub(crate) fn path_from_root(&self, text: &str) -> Option<String> {
+        let Found { folder, root } = self.find()?;
+        relative_to_root(text, folder.strip_prefix(root).ok()?)
+    }
+}
 
 /// The root of the project around `folder`; the folder itself if it is in none.
 pub(crate) fn find_root(folder: &Path) -> PathBuf {
@@ -21,7 +53,7 @@ pub(crate) fn find_root(folder: &Path) -> PathBuf {
 }
 
 /// A path given relative to `folder`, as a path relative to the root above it; `None` if it leads out of the root.
-pub(crate) fn relative_to_root(text: &str, folder: &Path) -> Option<String> {
+fn relative_to_root(text: &str, folder: &Path) -> Option<String> {
     if text.is_empty() {
         return None;
     }

@@ -16,7 +16,6 @@ use crate::environment::env_variable;
 use crate::error::CommandError;
 use crate::global::Global;
 use crate::model_option::ModelOption;
-use crate::project::{find_root, relative_to_root};
 
 /// The default session.
 const DEFAULT_SESSION: &str = "cli";
@@ -51,11 +50,8 @@ impl Global {
 
     /// `--root`, or the project around the working folder.
     pub(crate) fn project_root(&self) -> PathBuf {
-        match (self.root.first(), std::env::current_dir()) {
-            (Some(root), _) => root.clone(),
-            (None, Ok(folder)) => find_root(&folder),
-            (None, Err(_)) => PathBuf::from("."),
-        }
+        let given = self.root.first().map(PathBuf::as_path);
+        given.or_else(|| self.project.root()).unwrap_or(Path::new(".")).to_owned()
     }
 
     fn open_at(
@@ -119,8 +115,7 @@ impl Global {
 
     /// A path relative to the working folder as one relative to the project; `None` if it already is, or leads out of it.
     pub(crate) fn path_from_root(&self, text: &str) -> Option<String> {
-        let folder = std::env::current_dir().ok().filter(|_| self.root.is_empty())?;
-        relative_to_root(text, folder.strip_prefix(find_root(&folder)).ok()?)
+        self.root.is_empty().then(|| self.project.path_from_root(text)).flatten()
     }
 
     /// Parses a FILE argument as a path inside a root.

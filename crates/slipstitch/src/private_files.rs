@@ -16,11 +16,11 @@ pub(crate) enum Expected {
     Folder,
 }
 
-/// Checks that there is a regular file or a folder at `path`, or nothing.
-pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<()> {
+/// Checks that there is a regular file or a folder at `path`, or nothing. Returns whether there is something.
+pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<bool> {
     let kind = match path.symlink_metadata() {
         Ok(found) => found.file_type(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
     let (is_expected, wanted) = match expected {
@@ -28,7 +28,7 @@ pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<()> {
         Expected::Folder => (kind.is_dir(), "a folder"),
     };
     if is_expected {
-        return Ok(());
+        return Ok(true);
     }
     let found = if kind.is_symlink() { "a symlink, which is not followed" } else { "something else" };
     Err(io::Error::other(format!("`{}` must be {wanted} but is {found}; remove it", path.display())))
@@ -36,8 +36,10 @@ pub(crate) fn check(path: &Path, expected: Expected) -> io::Result<()> {
 
 /// Creates a folder for its owner only, unless it exists.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
-    check(path, Expected::Folder)?;
-    private::create_folder(path)
+    match check(path, Expected::Folder)? {
+        true => Ok(()),
+        false => private::create_folder(path),
+    }
 }
 
 /// Opens a file with these options; fails with a clear message for a symlink, a pipe, or a file that has a second name

@@ -27,7 +27,7 @@ use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerStatus, Synced};
 use slipstitch_platform::names;
 
-use crate::config::{self, Config, ConfigError, ROOT_FILE, Relaxing};
+use crate::config::{Config, ConfigError, ROOT_FILE, Relaxing};
 use crate::confine::{ConfineError, Confinement, confine};
 use crate::disk::{DiskWorkspace, FsFeatures, Fsync, OpenError, sweep_locks};
 use crate::git::GitVersions;
@@ -254,7 +254,7 @@ impl Builder {
         let mut config = Config::load(self.config.as_deref())?;
         let roots: Vec<&Path> = [&self.root].into_iter().chain(&self.others).map(PathBuf::as_path).collect();
         let folder = state::folder(self.state_dir.as_deref(), &roots)?;
-        config.hold_to_own_file(&folder, self.config.as_deref(), self.relaxing)?;
+        let own_settings = config.hold_to_own_file(&folder, self.config.as_deref(), self.relaxing)?;
         if let Some(encoding) = self.encoding {
             config.encoding = EncodingRule::Force(encoding);
         }
@@ -282,10 +282,9 @@ impl Builder {
         // Leftover temporary files do no harm: failing to remove them is no reason to refuse.
         let _ = files.sweep();
         // Another process may use other settings than this one: the user's own, and the ones in the usual place, are protected
-        // whichever file is in use. By now, the user's own file is recorded.
+        // whichever file is in use.
         let given = self.config.as_deref();
-        let settings =
-            [Config::file(given), Config::file(None), config::trusted(&folder)].into_iter().flatten();
+        let settings = [Config::file(given), Config::file(None), own_settings].into_iter().flatten();
         let settings = settings.chain([Path::new(files.root()).join(ROOT_FILE)]).collect();
         let places = DiskPlaces::new(files.roots().map(PathBuf::from).collect(), settings, folder.clone());
         let mode_lock = ModeLock::new(&state::locks(&folder), files.root(), &self.session, self.interrupt);

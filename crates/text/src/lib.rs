@@ -50,7 +50,7 @@ mod view;
 pub use block_hash::{BlockHasher, BlockHashes};
 pub use encoding::{Detected, Encoding, EncodingRule, Unencodable, UnknownEncoding, detect};
 pub use hash::{BadVersion, ContentHash, VersionClaim};
-pub use line_diff::{ChangedRange, diff_lines, diff_slices};
+pub use line_diff::{ChangedRange, diff_lines, diff_slices, for_each_changed_range};
 pub use line_hash::line_hash;
 pub use line_index::LineIndex;
 pub use newline::{Newline, NewlineCounts, canonical, convert_newlines, lines};

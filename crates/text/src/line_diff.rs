@@ -26,16 +26,28 @@ pub struct ChangedRange {
 
 /// Compares two texts line by line and returns the byte ranges that differ, in order.
 pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
+    let mut changes = Vec::new();
+    for_each_changed_range(old, new, |change| changes.push(change));
+    changes
+}
+
+/// Compares two texts line by line and passes the byte ranges that differ to `found`, in order. Allocates nothing for texts of one
+/// line, of which a change can have millions.
+pub fn for_each_changed_range(old: &[u8], new: &[u8], mut found: impl FnMut(ChangedRange)) {
     if old == new {
-        return Vec::new();
+        return;
     }
     // One line against one line needs no algorithm.
     if is_one_line(old) && is_one_line(new) {
-        return vec![ChangedRange { old: 0..old.len(), new: 0..new.len() }];
+        return found(ChangedRange { old: 0..old.len(), new: 0..new.len() });
     }
-    if old.len().max(new.len()) > MAX_BYTES {
-        return trim_common_ends(old, new).into_iter().collect();
+    match old.len().max(new.len()) > MAX_BYTES {
+        true => trim_common_ends(old, new).into_iter().for_each(found),
+        false => compare_lines(old, new).into_iter().for_each(found),
     }
+}
+
+fn compare_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
     let tokens = estimate_lines(old) + estimate_lines(new);
     let mut interner = Interner::new(tokens);
     let (before, old_starts) = intern_lines(old, &mut interner);
@@ -54,14 +66,13 @@ pub fn diff_lines(old: &[u8], new: &[u8]) -> Vec<ChangedRange> {
         let tokens = input.interner.num_tokens();
         SectionDiff::new(&input.before, &input.after, tokens, &mut changes).diff_between_anchors();
     }
-    let bytes = |starts: &[usize], lines: Range<usize>| starts[lines.start]..starts[lines.end];
+    let bytes =
+        |starts: &[u32], lines: Range<usize>| starts[lines.start] as usize..starts[lines.end] as usize;
+    for change in &mut changes {
+        change.old = bytes(&old_starts, change.old.clone());
+        change.new = bytes(&new_starts, change.new.clone());
+    }
     changes
-        .into_iter()
-        .map(|change| ChangedRange {
-            old: bytes(&old_starts, change.old),
-            new: bytes(&new_starts, change.new),
-        })
-        .collect()
 }
 
 /// Compares two lists of lines, words or hashes, and returns the index ranges that differ, in order.
@@ -88,17 +99,17 @@ fn estimate_lines(text: &[u8]) -> usize {
     byte_lines(text).estimate_tokens() as usize
 }
 
-/// The token of each line of a text, and where each line starts; the end of the text comes last.
-fn intern_lines<'t>(text: &'t [u8], interner: &mut Interner<&'t [u8]>) -> (Vec<Token>, Vec<usize>) {
+/// The token of each line of a text, and where each line starts; the end of the text comes last. The text has at most [`MAX_BYTES`].
+fn intern_lines<'t>(text: &'t [u8], interner: &mut Interner<&'t [u8]>) -> (Vec<Token>, Vec<u32>) {
     let estimate = estimate_lines(text);
     let (mut tokens, mut starts) = (Vec::with_capacity(estimate), Vec::with_capacity(estimate + 1));
     let mut start = 0;
-    starts.push(start);
+    starts.push(0);
     let newlines = memchr::memchr_iter(b'\n', text).map(|newline| newline + 1);
     let rest = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
     for end in newlines.chain(rest) {
         tokens.push(interner.intern(&text[start..end]));
-        starts.push(end);
+        starts.push(end as u32);
         start = end;
     }
     (tokens, starts)
@@ -220,20 +231,37 @@ impl Renumbering {
 
 /// Pairs of line numbers of lines that occur once in each text and are in the same order in both.
 fn anchors(old: &[Token], new: &[Token], tokens: u32) -> Vec<(usize, usize)> {
-    let mut seen = vec![(0u32, 0u32, 0usize, 0usize); tokens as usize]; // counts and last line numbers, old and new
-    for (at, token) in old.iter().enumerate() {
-        let entry = &mut seen[token.0 as usize];
-        (entry.0, entry.2) = (entry.0 + 1, at);
+    let at_old = only_lines(old, tokens);
+    let at_new = only_lines(new, tokens);
+    let pair = |token: &Token| Some((at_old[token.0 as usize].get()?, at_new[token.0 as usize].get()?));
+    longest_increasing(&old.iter().filter_map(pair).collect::<Vec<_>>())
+}
+
+/// The number of the only line with a token, if there is exactly one. There is one of these for each line of two long texts, so
+/// they are small.
+#[derive(Clone, Copy)]
+struct OnlyLine(u32);
+
+impl OnlyLine {
+    const NONE: Self = Self(u32::MAX);
+    const SEVERAL: Self = Self(u32::MAX - 1);
+
+    fn add(&mut self, line: usize) {
+        *self = if self.0 == Self::NONE.0 { Self(line as u32) } else { Self::SEVERAL };
     }
-    for (at, token) in new.iter().enumerate() {
-        let entry = &mut seen[token.0 as usize];
-        (entry.1, entry.3) = (entry.1 + 1, at);
+
+    fn get(self) -> Option<usize> {
+        (self.0 < Self::SEVERAL.0).then_some(self.0 as usize)
     }
-    let unique = |token: &Token| match seen[token.0 as usize] {
-        (1, 1, at_old, at_new) => Some((at_old, at_new)),
-        _ => None,
-    };
-    longest_increasing(&old.iter().filter_map(unique).collect::<Vec<_>>())
+}
+
+/// For each token, the only line that has it.
+fn only_lines(lines: &[Token], tokens: u32) -> Vec<OnlyLine> {
+    let mut only = vec![OnlyLine::NONE; tokens as usize];
+    for (at, token) in lines.iter().enumerate() {
+        only[token.0 as usize].add(at);
+    }
+    only
 }
 
 /// The longest subsequence of `pairs`, which are sorted by their first element, whose second element increases.
@@ -299,7 +327,7 @@ mod tests {
             for (text, tokens) in [(&old, expected.before), (&new, expected.after)] {
                 let (found, starts) = intern_lines(text.as_bytes(), &mut interner);
                 prop_assert_eq!(found, tokens);
-                let lines: Vec<&[u8]> = starts.windows(2).map(|pair| &text.as_bytes()[pair[0]..pair[1]]).collect();
+                let lines: Vec<&[u8]> = starts.windows(2).map(|pair| &text.as_bytes()[pair[0] as usize..pair[1] as usize]).collect();
                 prop_assert_eq!(lines, byte_lines(text.as_bytes()).collect::<Vec<_>>());
             }
         }

@@ -15,32 +15,38 @@ impl Span {
     ///
     /// # Panics
     /// If `end` is before `start`.
+    #[inline]
     pub fn new(start: usize, end: usize) -> Self {
         assert!(start <= end, "a span must not end before it starts: {start}..{end}");
         Self { start, end }
     }
 
     /// Offset of the first byte.
+    #[inline]
     pub fn start(self) -> usize {
         self.start
     }
 
     /// Offset after the last byte.
+    #[inline]
     pub fn end(self) -> usize {
         self.end
     }
 
     /// Length in bytes.
+    #[inline]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
     /// Whether the span is empty, that is, an insertion point.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
     /// The bytes of `text` in this span.
+    #[inline]
     pub fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }

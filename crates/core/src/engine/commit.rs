@@ -80,7 +80,7 @@ pub fn commit(
         labels: label.labels,
         approval,
         files,
-        diff: truncate_stored_diff(label.diff),
+        diff: truncate_stored_diff(label.diff.into()),
         intent: staged.intent(),
     };
     // Part of the record was read from a large file, which may have changed and changed back.

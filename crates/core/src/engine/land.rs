@@ -14,7 +14,6 @@ use crate::ports::approver::Approver;
 use crate::ports::journal::{ChangeKind, Label, Origin, ProposalNotes, StoredProposal};
 use crate::report::{LogEntry, Report, unified_diff};
 use crate::snapshot::Snapshots;
-use slipstitch_text::display::decode_lossy;
 
 /// Which guards check a change.
 pub(super) enum GuardMode<'a> {
@@ -87,7 +86,7 @@ impl Engine<'_> {
         approver: &mut dyn Approver,
     ) -> Result<Report, Report> {
         self.check_cancelled()?;
-        let diff = unified_diff(&changes, snapshots, landing.context);
+        let mut diff = LandedDiff::new(unified_diff(&changes, snapshots, landing.context));
         self.check_cancelled()?;
         let kind = match guards {
             GuardMode::Restore { .. } => ProposalKind::Restore,
@@ -97,7 +96,7 @@ impl Engine<'_> {
             GuardMode::Edit(plan) => plan.rules.confirmation,
             GuardMode::Restore { .. } | GuardMode::Accepted(_) => Confirmation::Unused,
         };
-        let shown = ShownChange::new(confirmation, &changes, snapshots, &diff, self.journal);
+        let shown = ShownChange::new(confirmation, &changes, snapshots, diff.bytes(), self.journal);
         let confirmed = match guards {
             GuardMode::Edit(plan) if self.is_confirmed(&shown, landing.run)? => Some(plan.confirmed()),
             _ => None,
@@ -117,7 +116,7 @@ impl Engine<'_> {
                     self.check(changes, snapshots, GuardMode::Edit(&plan), &landing, phrases).map(drop)?;
                 }
                 self.note_shown_change(&shown)?;
-                return Err(report.diff(diff));
+                return Err(report.diff(diff.into_bytes()));
             }
             checked => checked?,
         };
@@ -125,7 +124,7 @@ impl Engine<'_> {
         if landing.run == Run::Dry {
             let warnings = self.files.check(checked.changes().files())?;
             self.note_shown_change(&shown)?;
-            let mut report = Report::would_apply(&checked, snapshots).diff(diff);
+            let mut report = Report::would_apply(&checked, snapshots).diff(diff.into_bytes());
             report.warnings.extend(warnings);
             if let Some(message) = landing.dry_run_message {
                 report.message = format!("{message}: {}", report.message.replacen("Would", "would", 1));
@@ -137,7 +136,7 @@ impl Engine<'_> {
             kind: landing.kind,
             description: landing.description,
             labels: landing.labels,
-            diff: decode_lossy(&diff).into_owned(),
+            diff: diff.take_text(),
         };
         let approved = match approve(checked, &label, approver) {
             Err(Declined::Pending { how, checked }) => {
@@ -160,11 +159,12 @@ impl Engine<'_> {
         let log =
             label.labels.clone().map(|labels| LogEntry { labels, description: label.description.clone() });
         let changes = approved.checked().changes();
-        let kept = diff_to_keep(self.journal, changes, snapshots, landing.context, label.diff);
+        let kept = diff_to_keep(self.journal, changes, snapshots, landing.context, &label.diff);
+        diff.give_back(label.diff);
         let label = Label { diff: kept, ..label };
         let receipt = commit(approved, snapshots, label, self.files, self.journal, self.cancel)?;
         self.note_results(&receipt.changes, snapshots);
-        let mut report = Report::applied(&receipt, snapshots).diff(diff);
+        let mut report = Report::applied(&receipt, snapshots).diff(diff.into_bytes());
         report.log = log.map(Box::new);
         if let Some(message) = landing.message {
             report.message = message;
@@ -217,6 +217,48 @@ impl Engine<'_> {
             }
             Err(Report::refused(refusal, phrases))
         })
+    }
+}
+
+/// The diff of a change: bytes for the report, and text for whoever approves the change and for the journal. A diff can be larger
+/// than the file, so where both are the same, only one exists at a time.
+enum LandedDiff {
+    /// In the report, and a copy decoded for the label if it is not UTF-8.
+    Bytes(Vec<u8>),
+    Text(String),
+}
+
+impl LandedDiff {
+    fn new(diff: Vec<u8>) -> Self {
+        String::from_utf8(diff).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Text(text) => text.as_bytes(),
+        }
+    }
+
+    /// The text, which is given back with [`Self::give_back`].
+    fn take_text(&mut self) -> String {
+        match self {
+            Self::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Self::Text(text) => std::mem::take(text),
+        }
+    }
+
+    fn give_back(&mut self, taken: String) {
+        if let Self::Text(text) = self {
+            *text = taken;
+        }
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Text(text) => text.into_bytes(),
+        }
     }
 }
 

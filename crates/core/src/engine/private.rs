@@ -3,7 +3,7 @@
 use crate::change::{ChangeSet, FileChange};
 use crate::path::FilePath;
 use crate::ports::journal::{Journal, JournalError};
-use crate::report::{OMITTED_DIFF, unified_diff_of};
+use crate::report::{OMITTED_DIFF, truncate_stored_diff, unified_diff_of};
 use crate::snapshot::Snapshots;
 use slipstitch_text::display::decode_lossy;
 
@@ -25,25 +25,25 @@ pub(super) fn is_private_change(journal: &dyn Journal, change: &FileChange, snap
     })
 }
 
-/// The diff of a change for the journal: `diff`, or without private files if there are any.
+/// The diff of a change as the journal stores it: `diff`, or without private files if there are any.
 pub(super) fn diff_to_keep(
     journal: &dyn Journal,
     changes: &ChangeSet,
     snapshots: &Snapshots,
     context: usize,
-    diff: String,
+    diff: &str,
 ) -> String {
     let (private, others): (Vec<_>, Vec<_>) =
         changes.files().iter().partition(|file| is_private_change(journal, file, snapshots));
     if private.is_empty() {
-        return diff;
+        return truncate_stored_diff(diff.into());
     }
     let diff = unified_diff_of(others, snapshots, context);
     let mut kept = decode_lossy(&diff).into_owned();
     for file in private {
         kept.push_str(&format!("{OMITTED_DIFF}`{}` is private)\n", file.path));
     }
-    kept
+    truncate_stored_diff(kept.into())
 }
 
 /// Remembers values for a session: only in this process if they may contain text of a private file.

@@ -56,7 +56,7 @@ pub(super) fn combine(
     newline: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Combined, Vec<EditFailure>> {
-    let mut claims: Vec<Claim> = Vec::new();
+    let mut claims: Vec<Claim> = Vec::with_capacity(edits.iter().map(|places| places.spans.len()).sum());
     for (edit, places) in edits.iter().enumerate() {
         claims.extend(places.spans.iter().enumerate().map(|(span, &at)| Claim { at, edit, span }));
     }
@@ -101,10 +101,11 @@ fn splices(
     newline: NewlineStyle,
     snapshot: &Snapshot,
 ) -> Result<Splices, Vec<EditFailure>> {
-    let mut list = Vec::new();
+    let parts_of = |claim: &Claim| edits[claim.edit].parts.of_span(claim.span);
+    let mut list = Vec::with_capacity(claims.iter().map(|claim| parts_of(claim).len()).sum());
     for claim in claims {
         let edit = &edits[claim.edit];
-        for part in edit.parts.of_span(claim.span) {
+        for part in parts_of(claim) {
             let start = claim.at.start();
             let view = Span::new(start + part.old.start, start + part.old.end);
             let at = snapshot.raw_span(view).ok_or_else(|| vec![(edit.number, Reason::SplitsCharacter)])?;

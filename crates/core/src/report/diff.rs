@@ -11,7 +11,7 @@ use crate::change::{Base, ChangeSet, FileChange, Lines, PathChange};
 use crate::path::FilePath;
 use crate::snapshot::{Snapshot, Snapshots};
 use slipstitch_text::display::truncate_bytes;
-use slipstitch_text::{Encoding, Newline, Span, Splice, Splices, diff_lines};
+use slipstitch_text::{Encoding, Newline, Span, Splice, Splices, for_each_changed_range};
 
 /// A longer diff of a file is omitted: it is too long to read, and the journal stores the inverse of the change anyway.
 const MAX_BYTES: usize = 32 << 20;
@@ -28,21 +28,26 @@ const MAX_PROPOSED_BYTES: usize = 8 << 20;
 /// The start and the end of the line that marks a truncated diff.
 const TRUNCATION_MARK: (&str, &str) = ("[… ", " more bytes of the diff …]");
 
+/// More than the mark takes up, so that a truncated diff is not truncated again.
+const MAX_MARK_BYTES: usize = 64;
+
 /// The diff of a change as the journal stores it.
-pub(crate) fn truncate_stored_diff(diff: String) -> String {
+pub(crate) fn truncate_stored_diff(diff: Cow<'_, str>) -> String {
     truncate_diff(diff, MAX_STORED_BYTES)
 }
 
 /// The diff of a proposal as the journal stores it.
 pub(crate) fn truncate_proposed_diff(diff: String) -> String {
-    truncate_diff(diff, MAX_PROPOSED_BYTES)
+    truncate_diff(diff.into(), MAX_PROPOSED_BYTES)
 }
 
-fn truncate_diff(diff: String, max_bytes: usize) -> String {
+fn truncate_diff(diff: Cow<'_, str>, max_bytes: usize) -> String {
     let (before, after) = TRUNCATION_MARK;
     match truncate_bytes(&diff, max_bytes) {
-        Some((start, omitted)) => format!("{start}\n{before}{omitted}{after}\n"),
-        None => diff,
+        Some((start, omitted)) if diff.len() > max_bytes + MAX_MARK_BYTES => {
+            format!("{start}\n{before}{omitted}{after}\n")
+        }
+        _ => diff.into_owned(),
     }
 }
 
@@ -94,7 +99,7 @@ fn print_file(file: &FileChange, snapshot: Option<&Snapshot>, context: usize, ou
 /// A part of the old text, and what changes in it.
 struct DiffPart<'a> {
     old: &'a [u8],
-    edits: LineEdits,
+    edits: LineEdits<'a>,
     /// How many lines of the file precede it.
     lines_before: usize,
 }
@@ -105,7 +110,9 @@ fn print_parts(file: &FileChange, parts: &[DiffPart<'_>], context: usize, out: &
         bytes if bytes > MAX_BYTES => {
             out.extend_from_slice(format!("{OMITTED_DIFF}{bytes} bytes)\n").as_bytes());
         }
-        _ => {
+        bytes => {
+            // Its lines, with signs and some context.
+            out.reserve(bytes + bytes / 8);
             let mut shift = 0;
             parts.iter().for_each(|part| print_hunks(part, context, &mut shift, out));
         }
@@ -204,13 +211,16 @@ pub(crate) fn changes_by_hunk(
             hunk.splices.push(match (&text.decoded, &successor) {
                 (Some(decoded), Some(successor)) => Splice {
                     at: decoded.raw_span(Span::new(edit.old.start, edit.old.end))?,
-                    insert: successor.raw_span(Span::new(new, new + edit.new.len()))?.of(&after).into(),
+                    insert: successor
+                        .raw_span(Span::new(new, new + edits.new_of(edit).len()))?
+                        .of(&after)
+                        .into(),
                 },
                 _ => {
                     Splice { at: Span::new(edit.old.start, edit.old.end), insert: edits.new_of(edit).into() }
                 }
             });
-            shift += edit.new.len() as isize - edit.old.len() as isize;
+            shift += edits.new_of(edit).len() as isize - edit.old.len() as isize;
             hunk.growth +=
                 count_lines(edits.new_of(edit)) as isize - count_lines(&text.old[edit.old.clone()]) as isize;
         }
@@ -299,16 +309,25 @@ fn quote_path(name: &str) -> String {
 struct LineEdit {
     /// Their place in the old text.
     old: Range<usize>,
-    /// Where the added lines are in the text of [`LineEdits`].
-    new: Range<usize>,
+    new: AddedLines,
+}
+
+/// Where added lines are.
+#[derive(Debug)]
+enum AddedLines {
+    /// In the text of [`LineEdits`].
+    Text(Range<usize>),
+    /// They are what a splice inserts.
+    Splice(usize),
 }
 
 /// The lines that a change removes and adds. If they are too long to show, only their length is kept, because a change can have
 /// millions of places.
-#[derive(Debug, Default)]
-struct LineEdits {
+#[derive(Debug)]
+struct LineEdits<'a> {
+    splices: &'a [Splice],
     list: Vec<LineEdit>,
-    /// The added lines.
+    /// The added lines that are not what one splice inserts.
     text: Vec<u8>,
     /// The length of all removed and added lines.
     bytes: usize,
@@ -324,14 +343,18 @@ fn is_narrow(file: &FileChange) -> bool {
 /// finding it did.
 const MIN_TRUSTED_BYTES: usize = 64 << 10;
 
-impl LineEdits {
+impl<'a> LineEdits<'a> {
     /// Extends splices to whole lines, joins those that share a line, and omits lines that do not change.
-    fn find(old: &[u8], splices: &[Splice], is_narrow: bool) -> Self {
-        let mut found = Self::default();
+    fn find(old: &[u8], splices: &'a [Splice], is_narrow: bool) -> Self {
+        let mut found = Self { splices, list: Vec::new(), text: Vec::new(), bytes: 0 };
         let mut at = 0;
         while at < splices.len() {
-            let first = at;
             let start = line_start(old, splices[at].at.start());
+            if is_narrow && is_trusted(old, splices, at) {
+                found.add_splice(at);
+                at += 1;
+                continue;
+            }
             let new_start = found.text.len();
             let mut done = start; // the old text is processed up to here
             let mut next_line_end = 0; // the end of a line of the old text that was already searched for
@@ -349,13 +372,7 @@ impl LineEdits {
                 }
             };
             found.text.extend_from_slice(&old[done..end]);
-            let is_single = at == first + 1 && start == splices[first].at.start() && done == end;
-            let Splice { at: replaced, insert } = &splices[first];
-            if is_narrow && is_single && replaced.len().min(insert.len()) >= MIN_TRUSTED_BYTES {
-                found.add(start..end, new_start..found.text.len());
-            } else {
-                found.add_changed(old, start..end, new_start);
-            }
+            found.add_changed(old, start..end, new_start);
             if found.bytes > MAX_BYTES {
                 // Nobody will see them.
                 found.list.clear();
@@ -367,20 +384,39 @@ impl LineEdits {
 
     /// Adds the lines that differ between a range of the old text and the text from `new_start` on.
     fn add_changed(&mut self, old: &[u8], range: Range<usize>, new_start: usize) {
-        for changed in diff_lines(&old[range.clone()], &self.text[new_start..]) {
-            let in_old = range.start + changed.old.start..range.start + changed.old.end;
-            self.add(in_old, new_start + changed.new.start..new_start + changed.new.end);
-        }
+        let Self { list, text, bytes, .. } = self;
+        for_each_changed_range(&old[range.clone()], &text[new_start..], |changed| {
+            let old = range.start + changed.old.start..range.start + changed.old.end;
+            let new = new_start + changed.new.start..new_start + changed.new.end;
+            *bytes += old.len() + new.len();
+            list.push(LineEdit { old, new: AddedLines::Text(new) });
+        });
     }
 
-    fn add(&mut self, old: Range<usize>, new: Range<usize>) {
-        self.bytes += old.len() + new.len();
-        self.list.push(LineEdit { old, new });
+    /// Adds a splice of whole lines, all of which differ.
+    fn add_splice(&mut self, index: usize) {
+        let Splice { at, insert } = &self.splices[index];
+        self.bytes += at.len() + insert.len();
+        self.list.push(LineEdit { old: at.start()..at.end(), new: AddedLines::Splice(index) });
     }
 
     fn new_of(&self, edit: &LineEdit) -> &[u8] {
-        &self.text[edit.new.clone()]
+        match &edit.new {
+            AddedLines::Text(range) => &self.text[range.clone()],
+            AddedLines::Splice(index) => &self.splices[*index].insert,
+        }
     }
+}
+
+/// Whether a narrow splice need not be compared with the file again: it is long, and replaces whole lines that no other splice
+/// shares.
+fn is_trusted(old: &[u8], splices: &[Splice], index: usize) -> bool {
+    let Splice { at, insert } = &splices[index];
+    let ends_between_lines = ends_line(&old[..at.end()]) && ends_line(insert);
+    at.len().min(insert.len()) >= MIN_TRUSTED_BYTES
+        && line_start(old, at.start()) == at.start()
+        && (ends_between_lines || at.end() == old.len())
+        && splices.get(index + 1).is_none_or(|_| ends_between_lines)
 }
 
 fn line_start(text: &[u8], at: usize) -> usize {

@@ -17,7 +17,7 @@ pub fn folded(name: &OsStr) -> Vec<u8> {
 
 /// A path with all symlinks resolved, as people write it.
 pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize()
+    crate::files::real_path(path)
 }
 
 /// The text of a path, separated by `/`; `None` if it is not UTF-8.

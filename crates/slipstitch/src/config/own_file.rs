@@ -46,27 +46,27 @@ pub fn trusted(state_dir: &Path) -> Option<PathBuf> {
 
 impl Config {
     /// Drops what relaxes decisions if these settings come from a file that is not the user's: `explicit`, or the one that the
-    /// environment names.
+    /// environment names. Returns the user's file, which is recorded now.
     pub(crate) fn hold_to_own_file(
         &mut self,
         state_dir: &Path,
         explicit: Option<&Path>,
         relaxing: Relaxing,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<Option<PathBuf>, ConfigError> {
         let usual = Self::file(None).map(absolute);
-        let own = find_own_file(state_dir, usual.clone(), relaxing);
+        let own_file = find_own_file(state_dir, usual.clone(), relaxing);
         let given = explicit.map(|path| absolute(path.to_owned())).or(usual);
-        if relaxing == Relaxing::ByAny || given == own {
-            return Ok(());
+        if relaxing == Relaxing::ByAny || given == own_file {
+            return Ok(own_file);
         }
         // A missing file relaxes nothing. An unreadable one may forbid something.
-        let own = own.filter(|path| path.exists()).map(|path| Self::load(Some(&path))).transpose()?;
-        let own = own.unwrap_or_default();
+        let own = own_file.as_ref().filter(|path| path.exists()).map(|path| Self::load(Some(path)));
+        let own = own.transpose()?.unwrap_or_default();
         let needs_passphrase = own.review.passphrase || passphrase::is_set(state_dir);
-        match relaxing == Relaxing::AtTerminal && !needs_passphrase {
-            true => Ok(()),
-            false => self.hold_to(&own, given.as_deref()),
+        if relaxing != Relaxing::AtTerminal || needs_passphrase {
+            self.hold_to(&own, given.as_deref())?;
         }
+        Ok(own_file)
     }
 
     /// Takes back what relaxes the user's settings about decisions.

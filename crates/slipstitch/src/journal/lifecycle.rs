@@ -48,7 +48,6 @@ pub(super) fn finish(
 /// The changes that it reverts are now undone. If one of those had itself reverted changes, these are in force
 /// again, and so on: a redo reverts an undo, which puts the undone edits in force again.
 pub(super) fn update_undone_by(transaction: &Connection, id: ChangeId) -> Result<(), DbError> {
-    let mut update = transaction.prepare_cached("UPDATE changes SET undone_by = ?2 WHERE id = ?1")?;
     let mut queue = vec![(id, Effect::Undone)];
     while let Some((reverting, effect)) = queue.pop() {
         for target in reverted_by(transaction, reverting)?.ids {
@@ -56,7 +55,8 @@ pub(super) fn update_undone_by(transaction: &Connection, id: ChangeId) -> Result
                 Effect::Undone => Some(row_id(reverting)),
                 Effect::InForce => None,
             };
-            update.execute(params![row_id(target), undone_by])?;
+            let update = "UPDATE changes SET undone_by = ?2 WHERE id = ?1";
+            transaction.prepare_cached(update)?.execute(params![row_id(target), undone_by])?;
             CHANGES.update_sum(transaction, row_id(target))?;
             queue.push((target, effect.opposite()));
         }

@@ -2,14 +2,14 @@
 //! included files.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::OpenOptions;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use slipstitch_core::guard::PlaceKind;
 use slipstitch_core::snapshot::FileId;
-use slipstitch_platform::info;
+use slipstitch_platform::{info, private};
 
 use super::command_words::CommandWords;
 use super::git_environment::{self, expand_home};
@@ -211,8 +211,9 @@ impl ConfiguredPlaces {
             return;
         }
         // Before the file is read: a later change is noticed.
-        self.files.push((file.clone(), Stamp::of(&file)));
-        let Some((text, is_whole)) = read_config(&file) else { return };
+        let stamp = Stamp::of(&file);
+        self.files.push((file.clone(), stamp));
+        let Some((text, is_whole)) = read_config(&file, &stamp) else { return };
         self.is_cut_short |= !is_whole;
         self.add_settings(git_config::parse(&text), file.parent().unwrap_or(Path::new("/")), settings);
     }
@@ -337,14 +338,15 @@ fn as_shell_command(section: &str, key: &str, value: &str) -> String {
     }
 }
 
-/// The text of a configuration file, and whether it is whole.
-fn read_config(file: &Path) -> Option<(String, bool)> {
-    // Opening a pipe would wait for a writer.
-    if !fs::metadata(file).ok()?.is_file() {
+/// The text of a configuration file that was just looked at, and whether it is whole.
+fn read_config(file: &Path, stamp: &Stamp) -> Option<(String, bool)> {
+    if !matches!(stamp.found, Found::Present { is_file: true, .. }) {
         return None;
     }
     let mut bytes = Vec::new();
-    fs::File::open(file).ok()?.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    // It may have become a pipe meanwhile.
+    let file = private::no_wait(OpenOptions::new().read(true)).open(file).ok()?;
+    file.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes).ok()?;
     let is_whole = bytes.len() as u64 <= MAX_CONFIG_BYTES;
     Some((String::from_utf8_lossy(&bytes).into_owned(), is_whole))
 }
