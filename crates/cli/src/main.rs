@@ -16,6 +16,7 @@ mod input;
 mod json;
 mod lines;
 mod model_option;
+mod other_roots;
 mod output;
 mod path_filter;
 mod progress;

@@ -9,7 +9,7 @@ use clap::Args;
 use slipstitch::Workspace;
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
-use slipstitch::core::ports::journal::{Filter, Origin, ProposalId, Summary};
+use slipstitch::core::ports::journal::{Filter, JournalError, Origin, ProposalId, Summary};
 use slipstitch::core::report::Report;
 use slipstitch::core::text::display::{escape_controls, join_items};
 use slipstitch::stats::CallFilter;
@@ -18,6 +18,7 @@ use crate::caller_names::CallerNames;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
+use crate::other_roots::OtherRoots;
 use crate::path_filter::PathFilter;
 use crate::render::write_labelled;
 use crate::streams::StyledText;
@@ -60,16 +61,30 @@ impl Selection {
         workspace: &Workspace,
         global: &Global,
     ) -> Result<Vec<Summary>, CommandError> {
-        let filter = Filter {
-            session: global.session.clone(),
-            agent: global.agent.clone(),
-            since: self.since,
-            until: self.until,
-            ..filter
-        };
+        let filter = self.limit(filter, global);
         match &self.file {
             None => Ok(workspace.log(&filter).map_err(Report::from)?),
             Some(file) => PathFilter::new(file, workspace, global)?.changes(workspace, filter),
+        }
+    }
+
+    /// The filter with these options, apart from `--file`.
+    fn limit(&self, filter: Filter, global: &Global) -> Filter {
+        let (session, agent) = (global.session.clone(), global.agent.clone());
+        Filter { session, agent, since: self.since, until: self.until, ..filter }
+    }
+
+    /// Names other roots of the project with changes that are selected, as the rest of a sentence about them.
+    pub(crate) fn other_roots(
+        &self,
+        filter: Filter,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Option<String> {
+        // A path means another file there.
+        match &self.file {
+            Some(_) => None,
+            None => OtherRoots::of(workspace).describe(&self.limit(filter, global)),
         }
     }
 
@@ -131,8 +146,16 @@ impl Selection {
 }
 
 /// The error for a selection without changes.
-pub(crate) fn nothing_selected(verb: &str, workspace: &Workspace, global: &Global) -> CommandError {
-    let hint = known_names(workspace, global)
+pub(crate) fn nothing_selected(
+    verb: &str,
+    selection: &Selection,
+    workspace: &Workspace,
+    global: &Global,
+) -> CommandError {
+    let elsewhere = selection.other_roots(Filter::default(), workspace, global);
+    let hint = elsewhere
+        .map(|roots| format!("Such changes {roots}."))
+        .or_else(|| known_names(workspace, global))
         .unwrap_or_else(|| "`slipstitch log` takes the same options and shows what they select.".into());
     Report::custom(Status::Refused, "nothing_selected", format!("no change to {verb} matches these options"))
         .hint(format!("Nothing was written. {hint}"))
@@ -183,6 +206,8 @@ pub(crate) trait RangeId: Copy + Ord + Display {
     /// The command that lists the ids.
     const LISTED_BY: &str;
     fn parse(text: &str) -> Option<Self>;
+    /// The root that the item was recorded with, if it is another one.
+    fn other_root(self, workspace: &Workspace) -> Result<Option<String>, JournalError>;
 }
 
 impl RangeId for ChangeId {
@@ -193,6 +218,10 @@ impl RangeId for ChangeId {
     fn parse(text: &str) -> Option<Self> {
         Self::parse(text)
     }
+
+    fn other_root(self, workspace: &Workspace) -> Result<Option<String>, JournalError> {
+        workspace.other_root_of_change(self)
+    }
 }
 
 impl RangeId for ProposalId {
@@ -202,6 +231,10 @@ impl RangeId for ProposalId {
 
     fn parse(text: &str) -> Option<Self> {
         Self::parse(text)
+    }
+
+    fn other_root(self, workspace: &Workspace) -> Result<Option<String>, JournalError> {
+        workspace.other_root_of_proposal(self)
     }
 }
 
