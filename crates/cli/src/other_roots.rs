@@ -132,6 +132,9 @@ fn describe_roots(roots: &[&String]) -> Option<String> {
 fn as_argument(root: &str) -> String {
     let folder = std::env::current_dir().ok();
     let inside = folder.as_deref().and_then(|folder| Path::new(root).strip_prefix(folder).ok());
-    let name = inside.filter(|path| !path.as_os_str().is_empty()).map_or(root.into(), path_to_text);
-    shell::quote(&name).into_owned()
+    match inside.map(path_to_text) {
+        Some(path) if path.is_empty() => ".".into(),
+        Some(path) => shell::quote(&path).into_owned(),
+        None => shell::quote(root).into_owned(),
+    }
 }

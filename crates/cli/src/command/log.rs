@@ -48,7 +48,7 @@ Examples:
   slipstitch log --follow              show changes and proposals as they happen
 
 A line that starts with ~ marks a file that was changed between two changes or since the last one
-by something not recorded here: another program, or Slipstitch with another root.
+by something not recorded here, such as an editor, or by a change of another root.
 
 A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or
 a duration before now (30m, 2h, 3d, 1w).";
