@@ -14,8 +14,8 @@ use slipstitch::dialects::builtin;
 use slipstitch::stats::CallFilter;
 
 use crate::caller_names::CallerNames;
+use crate::ids::RangeId;
 use crate::project::find_root;
-use crate::selection::RangeId;
 
 /// How many changes are offered.
 const MAX_CHANGES: usize = 50;

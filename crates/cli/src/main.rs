@@ -12,6 +12,7 @@ mod escape;
 mod file_argument;
 mod file_set;
 mod global;
+mod ids;
 mod input;
 mod json;
 mod lines;

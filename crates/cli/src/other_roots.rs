@@ -14,7 +14,7 @@ use slipstitch::os_path::{path_to_text, text_to_path};
 
 use crate::error::CommandError;
 use crate::global::Global;
-use crate::selection::{IdRange, RangeId};
+use crate::ids::{IdRange, RangeId};
 use crate::shell;
 
 /// How many roots a message names.

@@ -18,11 +18,12 @@ use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt::{self, Answer};
 use crate::reviewer;
-use crate::selection::{IdRange, expand_ids, expand_proposal_ids, parse_ids};
+use crate::selection::{expand_ids, expand_proposal_ids};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\

@@ -22,13 +22,12 @@ use crate::complete;
 use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::other_roots::{OtherRoots, follow_ids, root_note};
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
 use crate::render::write_labelled;
-use crate::selection::{
-    IdRange, Selection, expand_ids, known_names, parse_ids, reject_filters, write_nothing_listed,
-};
+use crate::selection::{Selection, expand_ids, known_names, reject_filters, write_nothing_listed};
 use crate::streams::{Streams, StyledText, columns, padded};
 use crate::terminal;
 pub(super) use slipstitch_review::times::format_local as local_time;

@@ -15,9 +15,10 @@ use crate::complete;
 use crate::consent::{Consent, PHRASES};
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::other_roots::follow_ids;
 use crate::output::CommandResult;
-use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids, reject_filters};
+use crate::selection::{Selection, expand_ids, nothing_selected, reject_filters};
 
 const EXAMPLES: &str = "\
 Examples:

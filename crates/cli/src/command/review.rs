@@ -27,11 +27,12 @@ use crate::consent;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::other_roots::{OtherRoots, follow_ids};
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::render::write_labelled;
 use crate::reviewer;
-use crate::selection::{IdRange, Selection, expand_proposal_ids, parse_ids};
+use crate::selection::{Selection, expand_proposal_ids};
 use crate::streams::Streams;
 use screen::Display;
 

@@ -17,9 +17,10 @@ use crate::complete;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::other_roots::{follow_ids, root_note};
 use crate::output::{CommandOutput, CommandResult};
-use crate::selection::{IdRange, expand_ids, parse_ids};
+use crate::selection::expand_ids;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\

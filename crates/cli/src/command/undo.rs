@@ -18,12 +18,13 @@ use crate::complete;
 use crate::consent::Consent;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::other_roots::{OtherRoots, follow_ids, root_note};
 use crate::output::CommandResult;
 use crate::progress::Progress;
 use crate::prompt::{self, Answer};
 use crate::reviewer;
-use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids, reject_filters};
+use crate::selection::{Selection, expand_ids, nothing_selected, reject_filters};
 
 /// How many changes a question lists.
 const MAX_LISTED: usize = 12;
