@@ -3,6 +3,7 @@
 //! A completion must neither fail nor write: without a journal there is simply nothing to offer.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use clap_complete::CompletionCandidate;
@@ -13,6 +14,7 @@ use slipstitch::dialects::builtin;
 use slipstitch::stats::CallFilter;
 
 use crate::caller_names::CallerNames;
+use crate::ids::RangeId;
 use crate::project::find_root;
 
 /// How many changes are offered.
@@ -28,8 +30,8 @@ fn changes(limit: usize) -> Vec<Summary> {
     workspace().and_then(|workspace| workspace.log(&filter).ok()).unwrap_or_default()
 }
 
-/// The ids of the last changes, with their files.
-pub(crate) fn change_ids() -> Vec<CompletionCandidate> {
+/// The ids of the last changes, with their files; after `c3..`, the ranges that begin there.
+pub(crate) fn change_ids(typed: &OsStr) -> Vec<CompletionCandidate> {
     let describe = |change: &Summary| {
         let paths =
             change.files.iter().filter_map(|file| file.path_after.as_ref().or(file.path_before.as_ref()));
@@ -39,12 +41,29 @@ pub(crate) fn change_ids() -> Vec<CompletionCandidate> {
             None => paths,
         }
     };
-    let candidate = |(order, change): (usize, &Summary)| {
-        CompletionCandidate::new(change.id.to_string())
-            .help(Some(escape_controls(&describe(change)).into()))
-            .display_order(Some(order))
+    id_candidates(typed, changes(MAX_CHANGES).iter().map(|change| (change.id, describe(change))))
+}
+
+/// The candidates among these ids, in their order, for an id or the end of a range.
+fn id_candidates<I: RangeId>(
+    typed: &OsStr,
+    ids: impl Iterator<Item = (I, String)>,
+) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let (start, end) = typed.rsplit_once("..").map_or((None, &*typed), |(start, end)| (Some(start), end));
+    let first = match start.map(I::parse) {
+        // There is no range without a first id.
+        Some(None) => return Vec::new(),
+        first => first.flatten(),
     };
-    changes(MAX_CHANGES).iter().enumerate().map(candidate).collect()
+    ids.enumerate()
+        .filter(|(_, (id, _))| first.is_none_or(|first| first < *id) && id.to_string().starts_with(end))
+        .map(|(order, (id, about))| {
+            CompletionCandidate::new(start.map_or(id.to_string(), |start| format!("{start}..{id}")))
+                .help(Some(escape_controls(&about).into()))
+                .display_order(Some(order))
+        })
+        .collect()
 }
 
 /// What a proposal is for, or why it needs a review.
@@ -52,15 +71,15 @@ fn describe_proposal(proposal: &Proposal) -> String {
     proposal.description.clone().unwrap_or_else(|| proposal.reason.clone())
 }
 
-/// The ids of pending proposals, with their descriptions.
-pub(crate) fn proposal_ids() -> Vec<CompletionCandidate> {
+/// The ids of pending proposals, with their descriptions; after `p3..`, the ranges that begin there.
+pub(crate) fn proposal_ids(typed: &OsStr) -> Vec<CompletionCandidate> {
     let pending = workspace().and_then(|workspace| workspace.proposals().ok()).unwrap_or_default();
-    let candidate =
-        |id: String, why: String| CompletionCandidate::new(id).help(Some(escape_controls(&why).into()));
-    pending
-        .into_iter()
-        .map(|proposal| candidate(proposal.id.to_string(), describe_proposal(&proposal.proposal)))
-        .collect()
+    id_candidates(typed, pending.iter().map(|found| (found.id, describe_proposal(&found.proposal))))
+}
+
+/// The ids of changes and proposals.
+pub(crate) fn recorded_ids(typed: &OsStr) -> Vec<CompletionCandidate> {
+    change_ids(typed).into_iter().chain(proposal_ids(typed)).collect()
 }
 
 /// The sessions of the last changes and of pending proposals.

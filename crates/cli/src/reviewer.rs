@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::prompt;
 
 /// What to do instead. It does not say how to accept: its reader may be an agent.
-pub(crate) const LEAVE_TO_USER: &str = "Nothing was written. Leave the decision to the user.";
+pub(crate) const LEAVE_TO_USER: &str = "Nothing was written. A person has to approve this at a terminal.";
 
 /// Whether the process has a controlling terminal.
 pub(crate) fn has_terminal() -> bool {

@@ -2,7 +2,6 @@
 //! `--session`, `--agent`, `--file`, `--since` and `--until`.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 
 use anstyle::AnsiColor;
 use clap::Args;
@@ -18,6 +17,8 @@ use crate::caller_names::CallerNames;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
+use crate::ids::IdRange;
+use crate::other_roots::OtherRoots;
 use crate::path_filter::PathFilter;
 use crate::render::write_labelled;
 use crate::streams::StyledText;
@@ -60,16 +61,30 @@ impl Selection {
         workspace: &Workspace,
         global: &Global,
     ) -> Result<Vec<Summary>, CommandError> {
-        let filter = Filter {
-            session: global.session.clone(),
-            agent: global.agent.clone(),
-            since: self.since,
-            until: self.until,
-            ..filter
-        };
+        let filter = self.limit(filter, global);
         match &self.file {
             None => Ok(workspace.log(&filter).map_err(Report::from)?),
             Some(file) => PathFilter::new(file, workspace, global)?.changes(workspace, filter),
+        }
+    }
+
+    /// The filter with these options, apart from `--file`.
+    fn limit(&self, filter: Filter, global: &Global) -> Filter {
+        let (session, agent) = (global.session.clone(), global.agent.clone());
+        Filter { session, agent, since: self.since, until: self.until, ..filter }
+    }
+
+    /// Names other roots of the project with changes that are selected, as the rest of a sentence about them.
+    pub(crate) fn other_roots(
+        &self,
+        filter: Filter,
+        workspace: &Workspace,
+        global: &Global,
+    ) -> Option<String> {
+        // A path means another file there.
+        match &self.file {
+            Some(_) => None,
+            None => OtherRoots::of(workspace).describe(&self.limit(filter, global)),
         }
     }
 
@@ -131,8 +146,16 @@ impl Selection {
 }
 
 /// The error for a selection without changes.
-pub(crate) fn nothing_selected(verb: &str, workspace: &Workspace, global: &Global) -> CommandError {
-    let hint = known_names(workspace, global)
+pub(crate) fn nothing_selected(
+    verb: &str,
+    selection: &Selection,
+    workspace: &Workspace,
+    global: &Global,
+) -> CommandError {
+    let elsewhere = selection.other_roots(Filter::default(), workspace, global);
+    let hint = elsewhere
+        .map(|roots| format!("Such changes {roots}."))
+        .or_else(|| known_names(workspace, global))
         .unwrap_or_else(|| "`slipstitch log` takes the same options and shows what they select.".into());
     Report::custom(Status::Refused, "nothing_selected", format!("no change to {verb} matches these options"))
         .hint(format!("Nothing was written. {hint}"))
@@ -172,73 +195,6 @@ pub(crate) fn write_nothing_listed(what: &str, hint: Option<&str>, is_selected: 
     if let Some(hint) = hint {
         write_labelled(AnsiColor::Cyan, "hint", hint, err);
     }
-}
-
-/// Ids that can be given as lists and ranges.
-pub(crate) trait RangeId: Copy + Ord + Display {
-    /// The kind of item that the id names.
-    const KIND: &str;
-    /// Examples of valid ids, for messages.
-    const EXAMPLES: &str;
-    /// The command that lists the ids.
-    const LISTED_BY: &str;
-    fn parse(text: &str) -> Option<Self>;
-}
-
-impl RangeId for ChangeId {
-    const KIND: &str = "change";
-    const EXAMPLES: &str = "c7 or c3..c7";
-    const LISTED_BY: &str = "slipstitch log";
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::parse(text)
-    }
-}
-
-impl RangeId for ProposalId {
-    const KIND: &str = "proposal";
-    const EXAMPLES: &str = "p3 or p3..p5";
-    const LISTED_BY: &str = "slipstitch review";
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::parse(text)
-    }
-}
-
-/// One id, or a range of them such as c3..c7.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IdRange<I = ChangeId> {
-    first: I,
-    last: I,
-}
-
-impl<I: RangeId> IdRange<I> {
-    /// The id, if it is only one.
-    pub(crate) fn single(self) -> Option<I> {
-        (self.first == self.last).then_some(self.first)
-    }
-
-    fn contains(self, id: I) -> bool {
-        self.first <= id && id <= self.last
-    }
-}
-
-/// Parses `c7` or `c3..c7`.
-pub(crate) fn parse_ids<I: RangeId>(text: &str) -> Result<IdRange<I>, String> {
-    let parse = |text: &str| {
-        I::parse(text).ok_or_else(|| {
-            let is_last = matches!(text, "last" | "latest" | "HEAD");
-            let last = if is_last { "; without one, `undo` and `show` take the last change" } else { "" };
-            let (kind, examples, command) = (I::KIND, I::EXAMPLES, I::LISTED_BY);
-            format!("`{text}` is not a {kind} id; ids look like {examples}, and `{command}` lists them{last}")
-        })
-    };
-    let (first, last) = text.split_once("..").unwrap_or((text, text));
-    let (first, last) = (parse(first)?, parse(last)?);
-    if last < first {
-        return Err(format!("{last} is older than {first}; put the older one first"));
-    }
-    Ok(IdRange { first, last })
 }
 
 /// The ids in several ranges of proposals. A range selects only pending proposals; single ids are taken as they are.
@@ -283,22 +239,4 @@ pub(crate) fn expand_ids(
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parses_ids_and_ranges() {
-        let range = |first, last| IdRange { first: ChangeId(first), last: ChangeId(last) };
-        assert_eq!(parse_ids("c7"), Ok(range(7, 7)));
-        assert_eq!(parse_ids("c3..c7"), Ok(range(3, 7)));
-        assert_eq!(parse_ids("3..7"), Ok(range(3, 7)));
-        assert_eq!(range(7, 7).single(), Some(ChangeId(7)));
-        assert_eq!(parse_ids("p3..5"), Ok(IdRange { first: ProposalId(3), last: ProposalId(5) }));
-        for (text, part) in [("x", "`x`"), ("c7..c3", "put the older one first"), ("c3..", "``")] {
-            assert!(parse_ids::<ChangeId>(text).unwrap_err().contains(part), "{text}");
-        }
-    }
 }

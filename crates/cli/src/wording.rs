@@ -58,6 +58,15 @@ pub(crate) fn address_a_person(report: &mut Report) {
     let failures = report.failures.iter_mut().map(|failure| &mut failure.hint);
     for hint in report.hint.iter_mut().chain(failures) {
         *hint = rewrite(hint);
+        if report.message.contains("a dangling symlink is in the way") {
+            hint.push_str(" Create the file that the link names, or remove the link.");
+        }
+        // Nobody expects a read to write.
+        if let Some(rest) =
+            hint.strip_prefix("Nothing was written. ").filter(|_| report.message.starts_with("cannot read"))
+        {
+            *hint = rest.to_owned();
+        }
     }
 }
 

@@ -35,7 +35,12 @@ impl Global {
 
     /// Opens the project for a command that selects changes: `--agent` says whose, not who runs the command.
     pub(crate) fn open_to_select(&self) -> Result<Workspace, CommandError> {
-        self.open_at(&self.project_root(), env_variable("SLIPSTITCH_AGENT")?, Caller::default())
+        self.open_to_select_at(&self.project_root())
+    }
+
+    /// Opens another root for a command that selects changes.
+    pub(crate) fn open_to_select_at(&self, root: &Path) -> Result<Workspace, CommandError> {
+        self.open_at(root, env_variable("SLIPSTITCH_AGENT")?, Caller::default())
     }
 
     /// Opens the working folder or `--root` for a tool call, as a server there would, and sets the session's mode.

@@ -70,9 +70,9 @@ fn problem_note(report: &Report, title: &str, has_hint: bool) -> Markup {
 }
 
 /// Asks for the passphrase; `next` is the proposal or the change to show then.
-fn unlock_form(next: &dyn std::fmt::Display) -> Markup {
+fn unlock_form(next: &dyn std::fmt::Display, query: &str) -> Markup {
     html! {
-        form.unlock method="post" action="/unlock" {
+        form.unlock method="post" action={ "/unlock" (query) } {
             input type="hidden" name="next" value=(next);
             label for="passphrase" { "Enter the review passphrase to decide" }
             input #passphrase type="password" name="passphrase" autocomplete="current-password" required;

@@ -174,6 +174,7 @@ pub(crate) struct Unlock {
 pub(crate) async fn unlock(
     State(app): State<App>,
     Extension(session): Extension<Session>,
+    Query(selection): Query<Selection>,
     Form(form): Form<Unlock>,
 ) -> Result<Response, Response> {
     let shown = match ChangeId::parse(&form.next) {
@@ -183,10 +184,10 @@ pub(crate) async fn unlock(
     let (unlocking, unlocked) = (app.clone(), session.clone());
     let unlocked = app.read(move |_| unlocking.unlock(&unlocked, &form.passphrase)).await?;
     match unlocked {
-        Ok(()) => Ok(Redirect::to(&shown.address()).into_response()),
+        Ok(()) => Ok(Redirect::to(&format!("{}{}", shown.address(), selection.query())).into_response()),
         Err(error) => {
             let problem = refused("wrong_passphrase", error.to_string());
-            show_problem(&app, &session, shown, Selection::default(), problem).await
+            show_problem(&app, &session, shown, selection, problem).await
         }
     }
 }
@@ -297,8 +298,10 @@ pub(crate) async fn revert(
 pub(crate) async fn statistics(
     State(app): State<App>,
     Query(shown): Query<CallsShown>,
+    Query(selection): Query<Selection>,
 ) -> Result<Response, Response> {
-    Ok(app.read(move |workspace| page::statistics_page(workspace, &shown)).await?.into_response())
+    let page = app.read(move |workspace| page::statistics_page(workspace, shown, &selection)).await?;
+    Ok(page.into_response())
 }
 
 /// Accepts or rejects several proposals.

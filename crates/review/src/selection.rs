@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use slipstitch::core::ports::journal::{FileSummary, Origin, StoredProposal, Summary};
+use slipstitch::stats::CallFilter;
 
 use crate::times;
 
@@ -40,6 +41,34 @@ impl Selection {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.fields().iter().all(|(_, value)| value.is_empty())
+    }
+
+    /// The same selection without its text, which calls do not have.
+    pub(crate) fn without_text(&self) -> Self {
+        Self { text: String::new(), ..self.clone() }
+    }
+
+    /// The calls that are selected. The error is a message for the user.
+    pub(crate) fn calls(&self) -> Result<CallFilter, String> {
+        let SelectionFilter { since, until, .. } = self.filter()?;
+        let named = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+        let file = match self.file_name() {
+            "." => "",
+            name => name,
+        };
+        Ok(CallFilter {
+            session: named(&self.session),
+            agent: named(&self.agent),
+            files: (!self.file.is_empty()).then(|| vec![file.to_owned()]),
+            since,
+            until,
+            ..CallFilter::default()
+        })
+    }
+
+    /// The file or folder as the journal names it; `.` is the root.
+    fn file_name(&self) -> &str {
+        self.file.trim_start_matches("./").trim_end_matches('/')
     }
 
     /// Parses a search as the user types it, such as `agent:codex since:2h retry`.
@@ -122,7 +151,7 @@ impl SelectionFilter<'_> {
     }
 
     fn has_file<'a>(&self, mut paths: impl Iterator<Item = &'a str>) -> bool {
-        let wanted = self.selection.file.trim_start_matches("./").trim_end_matches('/');
+        let wanted = self.selection.file_name();
         let is_inside = |path: &str| {
             path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -193,6 +222,18 @@ mod tests {
         ] {
             assert_eq!(finds(typed, &["src/a.py"]), want, "{typed}");
         }
+    }
+
+    #[test]
+    fn calls_are_selected_by_the_same_fields() {
+        let calls = |typed: &str| Selection::parse_search(typed).calls().unwrap();
+        assert_eq!(calls(""), CallFilter::default());
+        assert_eq!(calls("agent:codex").agent.as_deref(), Some("codex"));
+        assert_eq!(calls("session:s1").session.as_deref(), Some("s1"));
+        assert_eq!(calls("file:./src/").files, Some(vec!["src".to_owned()]));
+        assert_eq!(calls("file:.").files, Some(vec![String::new()]), "the root");
+        assert!(calls("since:2h").since.is_some() && calls("until:2h").until.is_some());
+        assert!(Selection::parse_search("since:soon").calls().is_err());
     }
 
     #[test]

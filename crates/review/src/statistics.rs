@@ -36,7 +36,27 @@ pub(crate) struct CallsShown {
 impl CallsShown {
     /// Everything within these limits.
     pub(crate) fn within(limits: &CallFilter) -> Self {
-        Self { limits: limits.clone(), ..Self::default() }
+        Self::default().limited_to(limits.clone())
+    }
+
+    /// The same calls, as far as they are within these limits.
+    pub(crate) fn limited_to(self, limits: CallFilter) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The fields that are set, with their names in URLs.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { cause, difference, agent, session, model, dialect, day, limits: _ } = self;
+        let fields = [
+            ("cause", cause),
+            ("difference", difference),
+            ("agent", agent),
+            ("session", session),
+            ("model", model),
+            ("dialect", dialect),
+            ("day", day),
+        ];
+        fields.into_iter().map(|(name, value)| (name, value.as_str())).filter(|(_, value)| !value.is_empty())
     }
 
     /// Only the calls with a cause of refusals.
@@ -63,8 +83,7 @@ impl CallsShown {
 
     /// Whether everything is shown.
     pub(crate) fn is_all(&self) -> bool {
-        let Self { cause, difference, agent, session, model, dialect, day, limits: _ } = self;
-        [cause, difference, agent, session, model, dialect, day].iter().all(|text| text.is_empty())
+        self.fields().next().is_none()
     }
 
     /// What is shown, in words.

@@ -110,6 +110,10 @@ impl Page {
 
     /// Sends a form of the page as a browser does, and returns the status.
     fn submit(&self, browser: &Browser, path: &str, fields: &str) -> String {
+        status(&self.submit_for_answer(browser, path, fields)).to_owned()
+    }
+
+    fn submit_for_answer(&self, browser: &Browser, path: &str, fields: &str) -> String {
         let origin = format!("http://{}", self.address);
         let headers = [
             ("Host", self.address.as_str()),
@@ -118,7 +122,7 @@ impl Page {
             ("Content-Type", "application/x-www-form-urlencoded"),
         ];
         let body = format!("{fields}&secret={}", browser.secret);
-        status(&self.send(&format!("POST {path}"), &headers, &body)).to_owned()
+        self.send(&format!("POST {path}"), &headers, &body)
     }
 
     fn accept(&self, headers: &[(&str, &str)], secret: &str) -> String {
@@ -240,6 +244,45 @@ fn only_the_page_itself_can_decide() {
     assert!(!page.is_unchanged());
 }
 
+#[test]
+fn a_selection_stays_when_another_tab_is_opened() {
+    let page = Page::start();
+    let browser = page.enter();
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
+    let show = |path: &str| page.send(&format!("GET {path}"), &headers, "");
+    let query = "?agent=codex&amp;file=src&amp;since=2h";
+    for path in ["/review", "/review/p1", "/history", "/statistics"] {
+        let shown = show(&format!("{path}?agent=codex&file=src&since=2h"));
+        for tab in ["/review", "/history", "/statistics"] {
+            assert!(shown.contains(&format!("href=\"{tab}{query}\"")), "{path}: {tab}\n{shown}");
+        }
+        assert!(shown.contains("Filter · on"), "{path}\n{shown}");
+    }
+    // Calls have no text to search for.
+    let shown = show("/review?q=x&agent=codex");
+    assert!(shown.contains("href=\"/history?q=x&amp;agent=codex\""), "{shown}");
+    assert!(shown.contains("href=\"/statistics?agent=codex\""), "{shown}");
+}
+
+#[test]
+fn statistics_count_what_is_selected_and_a_bar_narrows_it_down() {
+    let page = Page::start();
+    let browser = page.enter();
+    let headers = [("Host", page.address.as_str()), ("Cookie", browser.cookie.as_str())];
+    let show = |path: &str| page.send(&format!("GET {path}"), &headers, "");
+    let all = show("/statistics");
+    assert!(all.contains("<b>2</b> calls"), "{all}");
+    let cause = "href=\"/statistics?cause=pending_review";
+    assert!(all.contains(&format!("{cause}#calls\"")), "{all}");
+    let one = show("/statistics?file=.env&since=1h");
+    assert!(one.contains("<b>1</b> calls"), "{one}");
+    assert!(one.contains(&format!("{cause}&amp;file=.env&amp;since=1h#calls\"")), "{one}");
+    let listed = show("/statistics?cause=pending_review&file=.env&since=1h");
+    assert_eq!(listed.matches("native · edit_file").count(), 1, "{listed}");
+    assert!(show("/statistics?agent=nobody").contains("<b>0</b> calls"));
+    assert!(show("/statistics?since=soon").contains("`soon` is not a time"));
+}
+
 /// Whoever started the page may have opened it too, before the person who knows the passphrase.
 #[test]
 fn a_passphrase_counts_in_the_browser_where_it_was_entered_and_for_undo_too() {
@@ -248,7 +291,9 @@ fn a_passphrase_counts_in_the_browser_where_it_was_entered_and_for_undo_too() {
     let page = page.for_next_browser();
     let person = page.enter();
     assert_eq!(page.submit(&person, "/review/p1", "action=accept"), "403", "locked");
-    assert_eq!(page.submit(&person, "/unlock", "passphrase=correct+horse&next=p1"), "303");
+    let unlocked = page.submit_for_answer(&person, "/unlock?agent=x", "passphrase=correct+horse&next=p1");
+    assert_eq!(status(&unlocked), "303");
+    assert!(unlocked.contains("location: /review/p1?agent=x\r\n"), "the selection stays: {unlocked}");
     assert_eq!(page.submit(&other, "/review/p1", "action=accept"), "403", "still locked");
     assert!(page.is_unchanged());
     assert_eq!(page.submit(&person, "/review/p1", "action=accept"), "303");

@@ -17,6 +17,7 @@ mod last_text;
 mod leftover_log;
 mod lifecycle;
 mod log;
+mod other_roots;
 mod patience;
 mod private;
 mod proposal;
@@ -175,6 +176,26 @@ impl SqliteJournal {
             let inside = |file: &Path| roots.iter().any(|root| file.starts_with(root));
             query::pending_elsewhere(connection, &self.root, inside)
         })
+    }
+
+    /// The root that a change was recorded with, unless it is gone.
+    pub(crate) fn root_of_change(&self, id: ChangeId) -> Result<Option<String>, JournalError> {
+        self.query("find a change's root", |connection| other_roots::of_change(connection, id))
+    }
+
+    /// The root that a proposal was recorded with, unless it is gone.
+    pub(crate) fn root_of_proposal(&self, id: ProposalId) -> Result<Option<String>, JournalError> {
+        self.query("find a proposal's root", |connection| other_roots::of_proposal(connection, id))
+    }
+
+    /// The other roots around this one and inside it that have changes or pending proposals.
+    pub(crate) fn nested_roots(&self) -> Result<Vec<String>, JournalError> {
+        self.query("list roots", |connection| other_roots::around_and_inside(connection, &self.root))
+    }
+
+    /// The changes of another root, newest first.
+    pub(crate) fn list_of_root(&self, root: &str, filter: &Filter) -> Result<Vec<Summary>, JournalError> {
+        self.query("list changes", |connection| query::list(connection, root, filter))
     }
 
     /// Also takes a file for private if a hard link beneath these roots, with symlinks resolved, has a private name.

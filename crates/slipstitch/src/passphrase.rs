@@ -27,7 +27,7 @@ pub const MIN_CHARS: usize = 6;
 #[non_exhaustive]
 pub enum PassphraseError {
     /// One is set, and none was given.
-    #[error("deciding needs the review passphrase")]
+    #[error("the review passphrase is required")]
     Needed,
     /// It is not the one that is set.
     #[error("the passphrase is wrong")]

@@ -1,5 +1,6 @@
 //! The engine, the disk and the journal put together.
 
+mod other_roots;
 mod review;
 
 use std::path::{Path, PathBuf};

@@ -143,7 +143,15 @@ fn edit_file(
         &show_preview(&tried, global),
         "The old text has no exact match. Make this edit instead?",
     ) {
-        Answer::Yes => return options.run_plan(workspace, plan(recovering), "edit"),
+        Answer::Yes => {
+            let mut done = options.run_plan(workspace, plan(recovering), "edit");
+            // What was shown before the question is not repeated, if it is what happened.
+            if !global.json && done.diff == tried.diff {
+                done.diff = None;
+                done.warnings.retain(|warning| !tried.warnings.contains(warning));
+            }
+            return done;
+        }
         Answer::No => return report,
         Answer::Nobody => {}
     }

@@ -1,7 +1,7 @@
 //! `slipstitch forget`: remove changes, files or sessions from the journal for good.
 
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use serde_json::json;
 use slipstitch::Workspace;
 use slipstitch::core::engine::{pruned_change, unknown_change, unknown_proposal};
@@ -18,11 +18,12 @@ use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt::{self, Answer};
 use crate::reviewer;
-use crate::selection::{IdRange, expand_ids, expand_proposal_ids, parse_ids};
+use crate::selection::{expand_ids, expand_proposal_ids};
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -45,7 +46,7 @@ const MAX_IDS: usize = 12;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Forget {
     /// Changes such as c7 or c3..c7, and proposals such as p3; `slipstitch log` and `slipstitch review` list them
-    #[arg(value_name = "ID", value_parser = parse_any_ids, conflicts_with = "file", add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_any_ids, conflicts_with = "file", add = ArgValueCompleter::new(complete::recorded_ids))]
     ids: Vec<Ids>,
     /// Forget everything about this file, which may be gone; with `--session`, only what that session did to it
     #[arg(long, value_name = "FILE", value_parser = file_name(), value_hint = clap::ValueHint::AnyPath)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use serde::Serialize;
 use slipstitch::Workspace;
 use slipstitch::core::engine::history::ForeignChange;
@@ -22,11 +22,12 @@ use crate::complete;
 use crate::consent::PHRASES;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::{OtherRoots, follow_ids, root_note};
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
-use crate::selection::{
-    IdRange, Selection, expand_ids, known_names, parse_ids, reject_filters, write_nothing_listed,
-};
+use crate::render::write_labelled;
+use crate::selection::{Selection, expand_ids, known_names, reject_filters, write_nothing_listed};
 use crate::streams::{Streams, StyledText, columns, padded};
 use crate::terminal;
 pub(super) use slipstitch_review::times::format_local as local_time;
@@ -46,7 +47,7 @@ Examples:
   slipstitch log --follow              show changes and proposals as they happen
 
 A line that starts with ~ marks a file that was changed between two changes or since the last one
-by something not recorded here: another program, or Slipstitch with another root.
+by something not recorded here, such as an editor, or by a change of another root.
 
 A time is a date (2025-01-31), a date and time (2025-01-31T12:00, or RFC 3339 with an offset), or
 a duration before now (30m, 2h, 3d, 1w).";
@@ -56,7 +57,7 @@ a duration before now (30m, 2h, 3d, 1w).";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Log {
     /// Only these changes, such as c7 or c3..c7
-    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCompleter::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Show at most N changes
     #[arg(long, value_name = "N", default_value = "50", conflicts_with = "all")]
@@ -81,9 +82,10 @@ impl Log {
         }
         if !self.ids.is_empty() {
             reject_filters(&self.selection, global)?;
+            let workspace = follow_ids(workspace, &self.ids, global)?;
             let changes = named_changes(&self.ids, &workspace)?;
-            let foreign = workspace.foreign(&changes).map_err(Report::from)?;
-            return Ok(Box::new(LogOutput { changes, foreign, more: false, empty: Empty::Nothing }));
+            let note = root_note(&workspace, global);
+            return Ok(Box::new(LogOutput { note, ..LogOutput::of(changes, &workspace)? }));
         }
         let max = if self.all { usize::MAX } else { self.limit };
         // One more than shown, to know whether there are more.
@@ -91,13 +93,14 @@ impl Log {
         let mut changes = self.selection.changes(filter, &workspace, global)?;
         let more = changes.len() > max;
         changes.truncate(max);
-        let foreign = workspace.foreign(&changes).map_err(Report::from)?;
         let is_selected = self.selection.is_given(global) || global.session.is_some();
         let empty = match is_selected && changes.is_empty() {
             true => Empty::NothingSelected(known_names(&workspace, global)),
             false => Empty::Nothing,
         };
-        Ok(Box::new(LogOutput { changes, foreign, more, empty }))
+        let note = self.selection.other_roots(Filter::default(), &workspace, global);
+        let note = note.map(|roots| format!("changes {roots}"));
+        Ok(Box::new(LogOutput { more, empty, note, ..LogOutput::of(changes, &workspace)? }))
     }
 }
 
@@ -120,6 +123,27 @@ struct LogOutput {
     /// What an empty list means.
     #[serde(skip)]
     empty: Empty,
+    /// What was done with other roots of the project to the files of `foreign`, in the same order.
+    #[serde(skip)]
+    elsewhere: Vec<Option<String>>,
+    /// What the user should know about other roots of the project.
+    #[serde(skip)]
+    note: Option<String>,
+}
+
+impl LogOutput {
+    fn of(changes: Vec<Summary>, workspace: &Workspace) -> Result<Self, CommandError> {
+        let foreign = workspace.foreign(&changes).map_err(Report::from)?;
+        let roots = OtherRoots::of(workspace);
+        let describe = |found: &ForeignChange| {
+            let changes = roots.changes_of(&found.path, found.after, found.before);
+            let (id, root) = changes.first()?;
+            let others = if changes.len() > 1 { " and others" } else { "" };
+            Some(format!("{id}{others}, made with the root `{}`", escape_controls(root)))
+        };
+        let elsewhere = foreign.iter().map(describe).collect();
+        Ok(Self { changes, foreign, more: false, empty: Empty::Nothing, elsewhere, note: None })
+    }
 }
 
 /// What an empty list means.
@@ -143,18 +167,18 @@ impl CommandOutput for LogOutput {
             session: width(who),
             tool: width(|change| change.origin.tool.clone()),
         };
-        let mut foreign: BTreeMap<ChangeId, Vec<&ForeignChange>> = BTreeMap::new();
-        for found in &self.foreign {
-            foreign.entry(found.before.unwrap_or(found.after)).or_default().push(found);
+        let mut foreign: BTreeMap<ChangeId, Vec<(&ForeignChange, Option<&str>)>> = BTreeMap::new();
+        for (found, by) in self.foreign.iter().zip(&self.elsewhere) {
+            foreign.entry(found.before.unwrap_or(found.after)).or_default().push((found, by.as_deref()));
         }
         streams.out.width = terminal::width();
         for change in &self.changes {
             let beside = foreign.remove(&change.id).unwrap_or_default();
             let (since, before): (Vec<_>, Vec<_>) =
-                beside.into_iter().partition(|found| found.before.is_none());
-            since.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
+                beside.into_iter().partition(|(found, _)| found.before.is_none());
+            since.into_iter().for_each(|(found, by)| write_foreign_change(found, by, &mut streams.out));
             write_change(change, &widths, &mut streams.out);
-            before.into_iter().for_each(|found| write_foreign_change(found, &mut streams.out));
+            before.into_iter().for_each(|(found, by)| write_foreign_change(found, by, &mut streams.out));
         }
         if self.changes.is_empty() && !self.more {
             let (hint, is_selected) = match &self.empty {
@@ -165,6 +189,9 @@ impl CommandOutput for LogOutput {
         }
         if self.more {
             streams.err.line("There are older changes; use `--limit N` or `--all` to show them.");
+        }
+        if let Some(note) = &self.note {
+            write_labelled(AnsiColor::Cyan, "note", note, &mut streams.err);
         }
     }
 }
@@ -210,7 +237,7 @@ fn who(change: &Summary) -> String {
 }
 
 /// Writes a line for a file that was changed without a record: by another program, or by Slipstitch with another root.
-fn write_foreign_change(found: &ForeignChange, out: &mut StyledText) {
+fn write_foreign_change(found: &ForeignChange, by: Option<&str>, out: &mut StyledText) {
     let when = match found.before {
         Some(before) => format!("between {} and {before}", found.after),
         None => format!("since {}", found.after),
@@ -218,7 +245,7 @@ fn write_foreign_change(found: &ForeignChange, out: &mut StyledText) {
     let path = escape_controls(found.path.as_str());
     out.styled(
         AnsiColor::Yellow.on_default(),
-        format!("~ {path} was changed {when} by something not recorded here"),
+        format!("~ {path} was changed {when} by {}", by.unwrap_or("something not recorded here")),
     );
     out.line("");
 }

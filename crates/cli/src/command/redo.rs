@@ -1,7 +1,7 @@
 //! `slipstitch redo`: reapply what an undo reverted.
 
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use slipstitch::Workspace;
 use slipstitch::core::engine::unknown_change;
 use slipstitch::core::plan::{ChangeId, Direction, Target};
@@ -15,8 +15,10 @@ use crate::complete;
 use crate::consent::{Consent, PHRASES};
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::follow_ids;
 use crate::output::CommandResult;
-use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids, reject_filters};
+use crate::selection::{Selection, expand_ids, nothing_selected, reject_filters};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +33,7 @@ An undo of several changes is one change, so one `redo` reapplies all of them.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Redo {
     /// The undone changes, or the undo itself, such as c7 or c3..c7
-    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCompleter::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Show what would change without writing it
     #[arg(long, short = 'n')]
@@ -44,13 +46,13 @@ pub(crate) struct Redo {
 
 impl Redo {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let workspace = global.open_to_select()?;
+        let workspace = follow_ids(global.open_to_select()?, &self.ids, global)?;
         let target = if !self.ids.is_empty() {
             reject_filters(&self.selection, global)?;
-            Target::Change(undo_of(&self.ids, &workspace, global)?)
+            Target::Change(undo_of(&self.ids, &self.selection, &workspace, global)?)
         } else if self.selection.is_given(global) {
             let last = last_selected(&self.selection, &workspace, global)?;
-            Target::Change(last.ok_or_else(|| nothing_selected("redo", &workspace, global))?)
+            Target::Change(last.ok_or_else(|| nothing_selected("redo", &self.selection, &workspace, global))?)
         } else {
             Target::Last { path: None }
         };
@@ -60,7 +62,12 @@ impl Redo {
 }
 
 /// The change to redo: the undo that reverted all of these. For a single change, the engine decides and says what is wrong with it.
-fn undo_of(ranges: &[IdRange], workspace: &Workspace, global: &Global) -> Result<ChangeId, CommandError> {
+fn undo_of(
+    ranges: &[IdRange],
+    selection: &Selection,
+    workspace: &Workspace,
+    global: &Global,
+) -> Result<ChangeId, CommandError> {
     let ids = expand_ids(ranges, &Filter::default(), workspace)?;
     let mut undos: Vec<ChangeId> = Vec::new();
     for &id in &ids {
@@ -78,7 +85,7 @@ fn undo_of(ranges: &[IdRange], workspace: &Workspace, global: &Global) -> Result
     undos.dedup();
     match (&ids[..], &undos[..]) {
         ([one], _) => Ok(*one),
-        (_, []) => Err(nothing_selected("redo", workspace, global)),
+        (_, []) => Err(nothing_selected("redo", selection, workspace, global)),
         (_, [one]) => Ok(*one),
         (_, several) => Err(CommandError::usage(
             format!("these changes were not undone together: redo {} one at a time", join_items(several)),

@@ -5,9 +5,9 @@ mod passphrase;
 mod screen;
 pub(super) mod web;
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand};
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
 use slipstitch::core::change::{Base, FileChange, PathChange};
 use slipstitch::core::engine::unknown_proposal;
@@ -27,9 +27,12 @@ use crate::consent;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::{OtherRoots, follow_ids};
 use crate::output::{CommandOutput, CommandResult, Effect};
+use crate::render::write_labelled;
 use crate::reviewer;
-use crate::selection::{IdRange, Selection, expand_proposal_ids, parse_ids};
+use crate::selection::{Selection, expand_proposal_ids};
 use crate::streams::Streams;
 use screen::Display;
 
@@ -107,14 +110,14 @@ enum Action {
     #[command(after_help = SHOW_EXAMPLES)]
     Show {
         /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCompleter::new(complete::proposal_ids), required = true)]
         ids: Vec<IdRange<ProposalId>>,
     },
     /// Accept a proposal and apply its change
     #[command(after_help = ACCEPT_EXAMPLES)]
     Accept {
         /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCompleter::new(complete::proposal_ids), required = true)]
         ids: Vec<IdRange<ProposalId>>,
         /// Apply only these hunks, and leave out the others; `review show` shows their numbers
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
@@ -126,7 +129,7 @@ enum Action {
     #[command(after_help = REJECT_EXAMPLES)]
     Reject {
         /// The proposals, such as p3 or p3..p5; `slipstitch review` lists them
-        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCandidates::new(complete::proposal_ids), required = true)]
+        #[arg(value_name = "ID", value_parser = parse_ids::<ProposalId>, add = ArgValueCompleter::new(complete::proposal_ids), required = true)]
         ids: Vec<IdRange<ProposalId>>,
         /// Reject only these hunks; the others stay pending
         #[arg(long = "hunk", value_name = "N", value_delimiter = ',')]
@@ -189,10 +192,12 @@ impl Review {
                     return interactive::run(&workspace, &pending, &reviewer);
                 }
                 let is_selected = selection.is_given(global) || global.session.is_some();
-                Ok(Box::new(PendingProposals { pending, is_selected }))
+                let elsewhere = OtherRoots::of(&workspace).describe_pending();
+                Ok(Box::new(PendingProposals { pending, is_selected, elsewhere }))
             }
             Some(Action::Passphrase(command)) => command.run(&workspace),
             Some(Action::Show { ids }) => {
+                let workspace = follow_ids(workspace, &ids, global)?;
                 let ids = expand_proposal_ids(&ids, &workspace)?;
                 let mut shown =
                     ids.into_iter().map(|id| show(&workspace, id)).collect::<Result<Vec<_>, _>>()?;
@@ -202,11 +207,13 @@ impl Review {
                 }
             }
             Some(Action::Accept { ids, hunks, reviewer }) => {
+                let workspace = follow_ids(workspace, &ids, global)?;
                 let ids = expand_proposal_ids(&ids, &workspace)?;
                 let reviewer = reviewer::for_acceptance(&workspace, reviewer.by, PROPOSALS)?;
                 accept(&workspace, &ids, &hunks, &reviewer)
             }
             Some(Action::Reject { ids, hunks, reason, reviewer }) => {
+                let workspace = follow_ids(workspace, &ids, global)?;
                 let ids = expand_proposal_ids(&ids, &workspace)?;
                 check_hunks_of_one(&ids, &hunks)?;
                 let (by, reason) = (reviewer::for_rejection(&workspace, reviewer.by)?, reason.as_deref());
@@ -280,6 +287,8 @@ struct PendingProposals {
     pending: Vec<StoredProposal>,
     /// Whether options limit the selection.
     is_selected: bool,
+    /// Names other roots of the project with pending proposals.
+    elsewhere: Option<String>,
 }
 
 impl CommandOutput for PendingProposals {
@@ -309,6 +318,9 @@ impl CommandOutput for PendingProposals {
                 true => "No pending proposals match these options.",
                 false => "Nothing to review.",
             });
+        }
+        if let Some(roots) = &self.elsewhere {
+            write_labelled(AnsiColor::Cyan, "note", &format!("proposals {roots}"), &mut streams.err);
         }
     }
 }

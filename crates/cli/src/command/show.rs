@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
 use slipstitch::core::outcome::Status;
 use slipstitch::core::plan::ChangeId;
@@ -17,8 +17,10 @@ use crate::complete;
 use crate::diff;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::{follow_ids, root_note};
 use crate::output::{CommandOutput, CommandResult};
-use crate::selection::{IdRange, expand_ids, parse_ids};
+use crate::selection::expand_ids;
 use crate::streams::Streams;
 
 const EXAMPLES: &str = "\
@@ -33,17 +35,18 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them [default: the last one]
-    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCompleter::new(complete::change_ids))]
     ids: Vec<IdRange>,
 }
 
 impl Show {
     pub(super) fn run(self, global: &Global) -> CommandResult {
-        let workspace = global.open()?;
+        let workspace = follow_ids(global.open_to_select()?, &self.ids, global)?;
+        let root = root_note(&workspace, global);
         let show = |id| -> Result<ShownChange, CommandError> {
             let entry = find_change(&workspace, id)?;
             let proposal = workspace.accepted_proposal(id).map_err(Report::from)?;
-            Ok(ShownChange { entry, proposal })
+            Ok(ShownChange { entry, proposal, root: root.clone() })
         };
         let ids = match self.ids[..] {
             [] => {
@@ -88,6 +91,8 @@ impl CommandOutput for ShownChanges {
 struct ShownChange {
     entry: Entry,
     proposal: Option<StoredProposal>,
+    /// Which root its paths are relative to, if that has to be said.
+    root: Option<String>,
 }
 
 impl ShownChange {
@@ -144,6 +149,9 @@ impl CommandOutput for ShownChange {
         }
         if let Some(state) = log::describe_state(change) {
             field("state", &state);
+        }
+        if let Some(root) = &self.root {
+            field("note", root);
         }
         for file in &change.files {
             field("file", &escape_controls(&log::describe_file(file)));

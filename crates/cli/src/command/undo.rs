@@ -1,14 +1,16 @@
 //! `slipstitch undo`: undo changes.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
-use clap_complete::ArgValueCandidates;
+use clap_complete::ArgValueCompleter;
 use slipstitch::Workspace;
 use slipstitch::core::guard::ConsentRule;
-use slipstitch::core::outcome::Status;
+use slipstitch::core::outcome::{Outcome, Refused, Status};
 use slipstitch::core::plan::{ChangeId, Direction, OtherSessionsConsent, Plan, Run, Target, UndoPlan};
 use slipstitch::core::ports::journal::{Filter, Summary, UndoFilter};
 use slipstitch::core::report::Report;
-use slipstitch::core::text::display::escape_controls;
+use slipstitch::core::text::display::{escape_controls, join_items};
 
 use super::log;
 use crate::change::run_mode;
@@ -16,11 +18,13 @@ use crate::complete;
 use crate::consent::Consent;
 use crate::error::CommandError;
 use crate::global::Global;
+use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::{OtherRoots, follow_ids, root_note};
 use crate::output::CommandResult;
 use crate::progress::Progress;
 use crate::prompt::{self, Answer};
 use crate::reviewer;
-use crate::selection::{IdRange, Selection, expand_ids, nothing_selected, parse_ids, reject_filters};
+use crate::selection::{Selection, expand_ids, nothing_selected, reject_filters};
 
 /// How many changes a question lists.
 const MAX_LISTED: usize = 12;
@@ -44,7 +48,7 @@ applies to changes of other sessions. `slipstitch redo` reapplies what was undon
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Undo {
     /// The changes, such as c7 or c3..c7; `slipstitch log` lists them
-    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCandidates::new(complete::change_ids))]
+    #[arg(value_name = "ID", value_parser = parse_ids::<ChangeId>, add = ArgValueCompleter::new(complete::change_ids))]
     ids: Vec<IdRange>,
     /// Undo everything that is selected, not only the last change of the session
     #[arg(long, conflicts_with = "ids")]
@@ -68,9 +72,10 @@ impl Undo {
         let undoable = Filter { undo: Some(UndoFilter::Undoable), ..Filter::default() };
         if !self.ids.is_empty() {
             reject_filters(&self.selection, global)?;
+            let workspace = follow_ids(workspace, &self.ids, global)?;
             let ids = expand_ids(&self.ids, &undoable, &workspace)?;
             let target = match &ids[..] {
-                [] => return Err(nothing_selected("undo", &workspace, global)),
+                [] => return Err(nothing_selected("undo", &self.selection, &workspace, global)),
                 [one] => Target::Change(*one),
                 _ => Target::Changes(ids),
             };
@@ -81,25 +86,32 @@ impl Undo {
             return Ok(Box::new(run_undo(&workspace, target, Direction::Undo, run, self.consent, global)));
         }
         let listed = match self.selection.is_given(global) || global.session.is_some() {
-            true => self.selection.changes(undoable, &workspace, global)?,
+            true => self.selection.changes(undoable.clone(), &workspace, global)?,
             // `--all` alone means this session.
             false => workspace
-                .log(&Filter { session: Some(workspace.session().into()), ..undoable })
+                .log(&Filter { session: Some(workspace.session().into()), ..undoable.clone() })
                 .map_err(Report::from)?,
         };
         let ids: Vec<ChangeId> = listed.iter().map(|change| change.id).collect();
         if ids.is_empty() {
-            return Err(nothing_selected("undo", &workspace, global));
+            return Err(nothing_selected("undo", &self.selection, &workspace, global));
         }
+        let elsewhere = self.selection.other_roots(undoable, &workspace, global);
+        let elsewhere = elsewhere.map(|roots| format!("changes that are not undone here {roots}"));
         if run == Run::Real && !self.consent.is_given() {
-            let preview = prompt::join_lines(&list_changes(&listed));
+            let mut lines = list_changes(&listed);
+            lines.extend(elsewhere.iter().map(|text| format!("note: {text}")));
+            let preview = prompt::join_lines(&lines);
             match prompt::ask(preview.as_bytes(), "Undo these changes?") {
                 Answer::Yes => {}
                 Answer::No => return Err(CommandError::declined("nothing was undone")),
                 Answer::Nobody => return Err(needs_confirmation(&listed, &workspace)),
             }
         }
-        Ok(Box::new(run_undo(&workspace, Target::Changes(ids), Direction::Undo, run, self.consent, global)))
+        let target = Target::Changes(ids);
+        let mut report = run_undo(&workspace, target, Direction::Undo, run, self.consent, global);
+        report.warnings.extend(elsewhere);
+        Ok(Box::new(report))
     }
 }
 
@@ -159,10 +171,46 @@ pub(super) fn run_undo(
         true => OtherSessionsConsent::Given,
         false => OtherSessionsConsent::Needed,
     };
+    let targets = ids_of(&target, workspace);
     let plan = UndoPlan { target, direction, run, others };
     let tool = match direction {
         Direction::Undo => "undo",
         Direction::Redo => "redo",
     };
-    consent.run(workspace, Plan::Undo(plan), tool)
+    let mut report = consent.run(workspace, Plan::Undo(plan), tool);
+    if report.outcome == Outcome::Refused(Refused::ChangedSince) {
+        report.hint = report.hint.map(|hint| hint + &describe_changes_elsewhere(&targets, workspace));
+    }
+    report.warnings.extend(root_note(workspace, global));
+    report
+}
+
+fn ids_of(target: &Target, workspace: &Workspace) -> Vec<ChangeId> {
+    match target {
+        Target::Change(id) => vec![*id],
+        Target::Changes(ids) => ids.clone(),
+        Target::Last { .. } | Target::Session => {
+            let session = Some(workspace.session().to_owned());
+            let limit = matches!(target, Target::Last { .. }).then_some(1);
+            let filter = Filter { session, undo: Some(UndoFilter::Undoable), limit, ..Filter::default() };
+            workspace.log(&filter).unwrap_or_default().iter().map(|change| change.id).collect()
+        }
+    }
+}
+
+/// Names the changes of other roots to the same files, which the engine does not know: to it they are another program's.
+fn describe_changes_elsewhere(ids: &[ChangeId], workspace: &Workspace) -> String {
+    let roots = OtherRoots::of(workspace);
+    let mut found = BTreeSet::new();
+    for &id in ids {
+        let Ok(Some(entry)) = workspace.change(id) else { continue };
+        let paths = entry.summary.files.iter().filter_map(|file| file.path_after.as_ref());
+        found.extend(paths.flat_map(|path| roots.changes_of(path, id, None)));
+    }
+    let Some((last, root)) = found.last() else { return String::new() };
+    let ids: Vec<ChangeId> = found.iter().filter(|(_, other)| other == root).map(|(id, _)| *id).collect();
+    let (listed, root) = (join_items(ids.iter().rev().take(MAX_LISTED)), escape_controls(root));
+    format!(
+        " The same file was changed since by {listed}, made with the root `{root}`: see `slipstitch show {last}`."
+    )
 }

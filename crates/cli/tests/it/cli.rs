@@ -24,6 +24,7 @@ mod names;
 #[cfg(unix)]
 mod newcomer;
 mod nexus3;
+mod other_roots;
 mod patch;
 #[cfg(unix)]
 mod paths;

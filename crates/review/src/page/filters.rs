@@ -10,11 +10,7 @@ const TIMES: &[&str] = &["1h", "today", "yesterday", "7d", "30d"];
 impl Selection {
     /// The selection as the query of a URL.
     pub(crate) fn query(&self) -> String {
-        let fields = self.fields();
-        let set = fields.iter().filter(|(_, value)| !value.is_empty());
-        let parts: Vec<String> =
-            set.map(|(name, value)| format!("{name}={}", percent_encode(value))).collect();
-        if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+        query_of(self.fields())
     }
 
     /// The form above a list, with its error if there is one.
@@ -46,8 +42,15 @@ impl Selection {
     }
 }
 
+/// The query of a URL with the fields that are not empty.
+pub(super) fn query_of<'a>(fields: impl IntoIterator<Item = (&'static str, &'a str)>) -> String {
+    let set = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    let parts: Vec<String> = set.map(|(name, value)| format!("{name}={}", percent_encode(value))).collect();
+    if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+}
+
 /// Text as a part of an address.
-pub(super) fn percent_encode(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut encoded, byte| {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),

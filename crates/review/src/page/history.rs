@@ -120,7 +120,7 @@ fn change_content(workspace: &Workspace, entry: &Entry, deciding: Deciding<'_>, 
         }
         @if let Some(problem) = deciding.problem { div #problem { (problem_note(problem, "Not written. ", false)) } }
         @if let Some(by) = change.undone_by { div.note { "Undone by " a href={ "/history/" (by) } { (by) } "." } }
-        @if deciding.is_locked { (unlock_form(&change.id)) } @else { (revert_form(workspace, change, query)) }
+        @if deciding.is_locked { (unlock_form(&change.id, query)) } @else { (revert_form(workspace, change, query)) }
         (file_diffs(entry))
     }
 }

@@ -58,8 +58,10 @@ impl<'a> Frame<'a> {
 /// A whole page: the header, a list on the left, and the content.
 pub(super) fn page(title: &str, frame: Frame<'_>, list: Markup, content: Markup) -> Markup {
     let Frame { tab, selection, pending, activity } = frame;
+    // What is selected in one tab is selected in the others too.
     let link = |this: Tab, address: &str, name: String| {
-        html! { a href=(address) aria-current=[(this == tab).then_some("page")] { (name) } }
+        let selected = if this == Tab::Statistics { selection.without_text() } else { selection.clone() };
+        html! { a href={ (address) (selected.query()) } aria-current=[(this == tab).then_some("page")] { (name) } }
     };
     let review = if pending > 0 { format!("Review {pending}") } else { "Review".into() };
     let searched = if tab == Tab::History { "Search files, agents" } else { "Search files, agents, text" };

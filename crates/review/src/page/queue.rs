@@ -179,7 +179,7 @@ fn proposal_content(
             None if deciding.problem.is_none() => { (state_note(workspace, found)) }
             None => {}
         }
-        @if is_pending && deciding.is_locked { (unlock_form(&found.id)) (files(workspace, found)) }
+        @if is_pending && deciding.is_locked { (unlock_form(&found.id, query)) (files(workspace, found)) }
         @else if is_pending {
             form #decision method="post" action={ "/review/" (found.id) (query) } data-address={ "/review/" (found.id) } {
                 (files(workspace, found))

@@ -4,12 +4,13 @@ use maud::{Markup, html};
 use slipstitch::Workspace;
 use slipstitch::stats::{Count, FailedEdit, ListedCall};
 
-use super::filters::percent_encode;
+use super::filters::query_of;
 use super::layout::{Frame, Tab, page};
 use super::{local_time, visible};
 use crate::selection::Selection;
 use crate::statistics::{CallerName, CallsShown, Day, OUTCOMES, Statistics, failure_of};
 
+const ADDRESS: &str = "/statistics";
 /// How many bars a chart has.
 const MAX_BARS: usize = 10;
 /// How many calls are listed.
@@ -18,27 +19,35 @@ const MAX_CALLS: usize = 100;
 /// The classes of [`OUTCOMES`] in the style sheet.
 const CLASSES: [&str; 4] = ["o-applied", "o-recovered", "o-refused", "o-failed"];
 
-pub(crate) fn statistics_page(workspace: &Workspace, shown: &CallsShown) -> Markup {
-    let selection = Selection::default();
-    let frame = Frame::new(workspace, Tab::Statistics, &selection);
+pub(crate) fn statistics_page(workspace: &Workspace, shown: CallsShown, selection: &Selection) -> Markup {
+    let selection = &selection.without_text();
+    let frame = Frame::new(workspace, Tab::Statistics, selection);
+    // The form says what is wrong with a selection.
+    let Ok(limits) = selection.calls() else {
+        let content = html! { h1 { "Statistics" } (selection.form(ADDRESS)) };
+        return page("Statistics", frame, html! {}, content);
+    };
+    let shown = &shown.limited_to(limits);
     let statistics = Statistics::read(workspace, shown);
     let total = &statistics.total;
-    let is_empty = total.calls == 0 && shown.is_all();
+    let is_empty = total.calls == 0 && shown.is_all() && selection.is_empty();
+    let charts = Charts { statistics: &statistics, shown, selection };
     let content = html! {
         h1 { "Statistics" }
         @if is_empty {
             p.why { "No calls recorded here. Calls that agents make through the MCP server are counted." }
         } @else {
+            (selection.form(ADDRESS))
             p.why {
                 b { (total.calls) } " calls, " b { (total.applied) } " applied, " (total.recovered) " of these recovered; "
                 b { (total.refused) } " refused, " (total.invalid) " invalid, " (total.failed) " failed"
             }
-            @if !shown.is_all() { div.note role="status" { "Only " (visible(&shown.describe())) ". " a href="/statistics" { "Show all calls" } } }
+            @if !shown.is_all() { div.note role="status" { "Only " (visible(&shown.describe())) ". " a href=(ADDRESS) { "Show all calls" } } }
             div.charts {
-                (days_chart(&statistics))
-                (chart("Why calls were not applied", &bars(&total.causes, "cause")))
-                (chart("By agent, model and dialect", &statistics.callers.iter().map(caller_bar).collect::<Vec<_>>()))
-                (chart("Recovered, by difference", &bars(&total.recovered_by, "difference")))
+                (charts.days())
+                (chart("Why calls were not applied", &charts.bars(&total.causes, CallsShown::with_cause)))
+                (chart("By agent, model and dialect", &charts.callers()))
+                (chart("Recovered, by difference", &charts.bars(&total.recovered_by, CallsShown::with_difference)))
             }
             @if !shown.is_all() { (calls_table(workspace, shown)) }
         }
@@ -53,30 +62,45 @@ struct Bar {
     address: String,
 }
 
-fn bars(counts: &[Count], field: &str) -> Vec<Bar> {
-    let address = |name: &str| format!("/statistics?{field}={}#calls", percent_encode(name));
-    let bar =
-        |count: &Count| Bar { name: count.what.clone(), count: count.count, address: address(&count.what) };
-    counts.iter().map(bar).collect()
+/// The charts, whose bars lead to the calls behind them: within what is shown already, as the numbers are.
+struct Charts<'a> {
+    statistics: &'a Statistics,
+    shown: &'a CallsShown,
+    selection: &'a Selection,
 }
 
-fn caller_bar((caller, count): &(CallerName, u64)) -> Bar {
-    let (field, name) = match &caller.agent {
-        Some(agent) => ("agent", agent),
-        None => ("session", &caller.session),
-    };
-    let model =
-        caller.model.as_ref().map_or(String::new(), |model| format!("&model={}", percent_encode(model)));
-    let dialect = percent_encode(&caller.dialect);
-    let address = format!("/statistics?{field}={}{model}&dialect={dialect}#calls", percent_encode(name));
-    Bar { name: caller.to_string(), count: *count, address }
+impl Charts<'_> {
+    fn address(&self, shown: &CallsShown) -> String {
+        let limits = self.selection.fields().into_iter();
+        let limits = limits.filter(|(name, _)| shown.fields().all(|(set, _)| set != *name));
+        format!("{ADDRESS}{}#calls", query_of(shown.fields().chain(limits)))
+    }
+
+    fn bars(&self, counts: &[Count], narrowed: fn(&CallsShown, &str) -> CallsShown) -> Vec<Bar> {
+        let bar = |count: &Count| {
+            let address = self.address(&narrowed(self.shown, &count.what));
+            Bar { name: count.what.clone(), count: count.count, address }
+        };
+        counts.iter().map(bar).collect()
+    }
+
+    fn callers(&self) -> Vec<Bar> {
+        let bar = |(caller, count): &(CallerName, u64)| {
+            let address = self.address(&self.shown.of_caller(caller));
+            Bar { name: caller.to_string(), count: *count, address }
+        };
+        self.statistics.callers.iter().map(bar).collect()
+    }
+
+    /// Columns over time, with a table of the same numbers.
+    fn days(&self) -> Markup {
+        days_chart(self.statistics, |day| self.address(&self.shown.of_day(day)))
+    }
 }
 
-/// Columns over time, with a table of the same numbers.
-fn days_chart(statistics: &Statistics) -> Markup {
+fn days_chart(statistics: &Statistics, address: impl Fn(&Day) -> String) -> Markup {
     const HEIGHT: u64 = 120;
     let (days, most) = (&statistics.days, statistics.busiest_day());
-    let address = |day: &Day| format!("/statistics?day={}#calls", day.date);
     html! {
         section.chart aria-label="Calls over time" {
             h2 { "Calls over time" }

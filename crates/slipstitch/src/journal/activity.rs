@@ -25,10 +25,15 @@ impl SqliteJournal {
 
     /// How many proposals are pending.
     pub fn pending_count(&self) -> Result<usize, JournalError> {
+        self.pending_count_of_root(&self.root)
+    }
+
+    /// How many proposals of a root are pending.
+    pub(crate) fn pending_count_of_root(&self, root: &str) -> Result<usize, JournalError> {
         self.transact("count proposals", TransactionBehavior::Deferred, |transaction| {
             let mut select = transaction
                 .prepare_cached("SELECT count(*) FROM proposals WHERE root = ?1 AND verdict = 'pending'")?;
-            let count: i64 = select.query_row(params![self.root], |row| row.get(0))?;
+            let count: i64 = select.query_row(params![root], |row| row.get(0))?;
             Ok(usize::try_from(count).unwrap_or(0))
         })
     }

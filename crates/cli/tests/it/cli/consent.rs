@@ -18,7 +18,7 @@ fn without_a_terminal_undo_and_redo_of_others_follow_the_setting() {
     let rig = rig();
     for words in [&["undo", "c1"][..], &["undo", "--file", "a.txt"]] {
         let asked = rig.run(words);
-        asked.assert_failed(1, &["Leave the decision to the user"]);
+        asked.assert_failed(1, &["A person has to approve this at a terminal"]);
         assert!(!asked.err.contains("--yes"), "{asked:?}");
         let confirmed = rig.run([words, &["--yes"]].concat());
         confirmed.assert_failed(1, &["it reverts c1 (session `agent`)", "only be confirmed at a terminal"]);
@@ -83,8 +83,10 @@ fn only_people_erase_what_the_journal_says() {
         &["forget", "--file", "a.txt", "--yes"],
         &["forget", "--session", "agent", "--yes"],
     ] {
-        rig.run(words)
-            .assert_failed(1, &["only be forgotten at a terminal", "Leave the decision to the user"]);
+        rig.run(words).assert_failed(
+            1,
+            &["only be forgotten at a terminal", "A person has to approve this at a terminal"],
+        );
     }
     rig.run(["uninstall", "--purge", "--yes"]).assert_failed(1, &["only be deleted at a terminal"]);
     // Nor can the journal be erased through limits in another settings file.

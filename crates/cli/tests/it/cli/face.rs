@@ -193,8 +193,12 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
     let rig = Rig::with("one\n");
     let call = r#"{"path": "a.txt", "old_text": "one", "new_text": "two"}"#;
     rig.run(["call", "edit_file", call, "--session", "s1", "--agent", "bot"]).assert_done();
+    let call = r#"{"path": "a.txt", "old_text": "two", "new_text": "three"}"#;
+    rig.run(["call", "edit_file", call, "--session", "s1", "--agent", "bot"]).assert_done();
     rig.run(["call", "read_file", r#"{"path": "a.txt"}"#, "--model", "some-model"]).assert_done();
     let proposed = r#"{"path": ".env", "content": "x", "mode": "create"}"#;
+    rig.run(["call", "write_file", proposed, "--session", "s2", "--agent", "asks-first"]);
+    let proposed = r#"{"path": ".envrc", "content": "x", "mode": "create"}"#;
     rig.run(["call", "write_file", proposed, "--session", "s2", "--agent", "asks-first"]);
     let offered = |words: &[&str]| {
         let mut command = rig.command();
@@ -227,10 +231,18 @@ fn completions_know_options_dialects_ids_sessions_and_proposals() {
         (&["help", "un"], "undo"),
         (&["man", "un"], "undo"),
         (&["forget", ""], "c1"),
+        (&["forget", "p"], "p1"),
+        (&["undo", "c1.."], "c1..c2\tbot: a.txt"),
+        (&["log", "c1", "c1..c"], "c1..c2"),
+        (&["review", "show", "p1.."], "p1..p2"),
         (&["stats", "--model", ""], "some-model"),
     ] {
         let shown = offered(words);
         assert!(shown.lines().any(|line| line.starts_with(wanted)), "{words:?}: {shown}");
+    }
+    // A range ends after its start, and what is no id begins no range.
+    for words in [&["undo", "c2.."][..], &["undo", "x.."], &["undo", "p"], &["review", "show", "p2.."]] {
+        assert_eq!(offered(words), "", "{words:?}");
     }
 }
 

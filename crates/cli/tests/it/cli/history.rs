@@ -264,9 +264,12 @@ fn a_change_made_with_an_outer_root_is_not_said_to_come_from_elsewhere() {
     rig.run(["--root", inner, "edit", "a.txt", "--old", "one", "--new", "two"]).assert_done();
     rig.run(["edit", "inner/a.txt", "--old", "two", "--new", "three"]).assert_done();
     let undo = rig.run(["--root", inner, "undo", "c1"]);
-    undo.assert_failed(1, &["by something not recorded here (line 1), so undoing c1 would lose that change"]);
+    undo.assert_failed(
+        1,
+        &["so undoing c1 would lose that change", "changed since by c2, made with the root"],
+    );
     let log = rig.run(["--root", inner, "log"]);
-    assert!(log.out.contains("~ a.txt was changed since c1 by something not recorded here\n"), "{log:?}");
+    assert!(log.out.contains("~ a.txt was changed since c1 by c2, made with the root"), "{log:?}");
     for run in [undo, log] {
         assert!(!format!("{run:?}").contains("outside"), "{run:?}");
     }

@@ -37,7 +37,7 @@ fn yes_grants_nothing_without_a_terminal() {
     let edit = ["edit", ".git/config", "--old", "core", "--new", "user"];
     for command in [&edit[..], &[&edit[..], &["--yes"]].concat()] {
         let run = rig.run(command);
-        run.assert_failed(1, &["`.git/config` is protected", "Leave the decision to the user"]);
+        run.assert_failed(1, &["`.git/config` is protected", "A person has to approve this at a terminal"]);
         assert!(!run.err.contains("--yes"), "{run:?}");
     }
     assert_eq!(rig.json([&edit[..], &["--yes"]].concat()).1["code"], "needs_terminal");
@@ -46,7 +46,7 @@ fn yes_grants_nothing_without_a_terminal() {
     rig.run([&edit[..], &["--yes"]].concat()).assert_done();
     // Undoing asks too.
     fs::remove_dir_all(rig.outside().join(".config")).unwrap();
-    rig.run(["undo", "--yes"]).assert_failed(1, &["Leave the decision to the user"]);
+    rig.run(["undo", "--yes"]).assert_failed(1, &["A person has to approve this at a terminal"]);
     assert_eq!(rig.get(".git/config"), "[user]\n");
     let approval = rig.json(["show", "c1"]).1["change"]["approval"].take();
     assert_eq!(approval, format!("{} (unattended)", Rig::account()));

@@ -162,7 +162,7 @@ fn a_process_without_a_terminal_cannot_accept() {
     let rig = rig_with_proposal();
     std::fs::remove_dir_all(rig.outside().join(".config")).unwrap();
     rig.run(["review", "accept", "p1", "--by", "ada"])
-        .assert_failed(1, &["only be accepted at a terminal", "Leave the decision to the user"]);
+        .assert_failed(1, &["only be accepted at a terminal", "A person has to approve this at a terminal"]);
     assert_eq!(rig.get("a.txt"), "one\ntwo\n");
     assert_eq!(rig.json(["review"]).1["proposals"].as_array().unwrap().len(), 1);
 }

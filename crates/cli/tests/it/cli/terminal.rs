@@ -106,6 +106,9 @@ fn an_edit_that_needs_recovery_is_made_if_the_answer_is_yes() {
     assert_eq!((no.code, rig.get("a.txt").as_str()), (1, "let a = 1;\n"));
     let yes = Terminal::new(&rig).answer("[y/N]", "y\n").run(&edit);
     assert_eq!((yes.code, rig.get("a.txt").as_str()), (0, "let a = 2;\n"), "{yes:?}");
+    assert_eq!(yes.text.matches("+++ b/a.txt").count(), 1, "the diff is not repeated: {yes:?}");
+    let (_, after) = yes.text.split_once("[y/N] ").unwrap();
+    assert!(after.contains("undo with: slipstitch undo c1") && !after.contains("recovered"), "{yes:?}");
 }
 
 #[test]
