@@ -67,8 +67,7 @@ impl Alignment {
         let (mut first, mut last) = (index.line_number(first_at), index.line_number(last_at));
         let leading: Vec<usize> = blanks(0, first_row).collect();
         let blank_lines = index.blank_lines_before(first_at);
-        let newlines = script.shared_newlines + usize::from(script.starts_with_newline);
-        let without_rows = blank_lines.saturating_sub(leading.len()).min(newlines);
+        let without_rows = blank_lines.saturating_sub(leading.len()).min(script.newlines_at_start());
         for row in leading.into_iter().rev().take(blank_lines) {
             first -= 1;
             rows[row] = RowMatch::Line(first);
@@ -152,11 +151,13 @@ impl Alignment {
                 file: format!("{extra} {}", if extra == 1 { "line" } else { "lines" }),
             });
         }
-        blank_lines |= file_blanks > matched_blanks;
+        // The first newline may end the line before.
+        let blanks_at_start = script.newlines_at_start().saturating_sub(1).max(self.blank_lines);
+        blank_lines |= file_blanks > matched_blanks || blanks_at_start > self.blank_lines;
         if blank_lines {
             let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
             let rows = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
-            let request = rows + self.blank_lines;
+            let request = rows + blanks_at_start;
             found.push(Difference {
                 class: DifferenceKind::BlankLines,
                 line: self.first,
@@ -195,8 +196,7 @@ impl Alignment {
     /// marker.
     pub(super) fn has_outer_newlines(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
         let is_last = self.last == index.snapshot.line_count();
-        let starts_with_newline = script.starts_with_newline || script.shared_newlines > 0;
-        let lacks_first = starts_with_newline && self.first == 1 && self.blank_lines == 0;
+        let lacks_first = script.newlines_at_start() > 0 && self.first == 1 && self.blank_lines == 0;
         let lacks_last = !script.stops_before_newline && is_last && !index.snapshot.ends_with_newline();
         !lacks_first && !(lacks_last && script.file_end == FileEnd::Kept)
     }

@@ -158,9 +158,11 @@ fn with_file_indentation(
         Some(line) => format!("{}{}", indent(&index.snapshot.line(line)), row.text.trim_start()),
         None => row.text.clone(),
     });
-    // Newlines at the start have no rows.
-    let newlines = reading.script.shared_newlines + usize::from(reading.script.starts_with_newline);
-    let old = format!("{}{}", "\n".repeat(newlines), lines.collect::<Vec<_>>().join("\n"));
+    let old = format!(
+        "{}{}",
+        "\n".repeat(reading.script.newlines_at_start()),
+        lines.collect::<Vec<_>>().join("\n")
+    );
     let script =
         Script { stops_before_newline: reading.script.stops_before_newline, ..Script::of_snippet(&old, new) };
     let places = reading.script.anchors().filter_map(|(row, _)| index.position_of_line(alignment.line(row)?));

@@ -103,6 +103,11 @@ impl Script {
         Self { rows, shared_newlines, starts_with_newline, stops_before_newline, file_end: FileEnd::Kept }
     }
 
+    /// How many newlines at the start of the old text have no rows.
+    pub(super) fn newlines_at_start(&self) -> usize {
+        self.shared_newlines + usize::from(self.starts_with_newline)
+    }
+
     /// A script from lines whose roles are known.
     pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>, file_end: FileEnd) -> Self {
         let rows = lines.map(|(role, text)| Row::new(role, text)).collect();

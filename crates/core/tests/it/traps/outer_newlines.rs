@@ -7,6 +7,7 @@ use slipstitch_core::outcome::Status;
 use super::{applied, refused};
 use crate::rig::Rig;
 
+// Shows: REQ-PATCH-005-edges
 /// A blank line of the file is as good as the newline that an exact match would replace.
 #[rstest]
 #[case::empty("x\n\n    foo();\ny\n", "\nfoo();\n", "bar();\n", "x\n    bar();\ny\n")]
@@ -39,12 +40,20 @@ fn newlines_at_the_start_are_the_blank_lines_of_the_file(
     applied(before, old, new, after);
 }
 
+// Shows: REQ-PATCH-005-edges
 /// The other place has the indentation of the request, and lacks a newline that the request has.
 #[rstest]
 #[case::at_the_end("  foo();\n  go();\nx\nfoo();\ngo();", "foo();\ngo();\n")]
 #[case::at_the_start("foo();\ngo();\nx\n\n  foo();\n  go();\n", "\nfoo();\ngo();\n")]
 fn indentation_does_not_decide_if_a_newline_says_otherwise(#[case] file: &str, #[case] old: &str) {
     refused(file, old, "bar();\n", "ambiguous");
+}
+
+/// The first newline may end a line, the second one is a blank line, although the new text has one as well.
+#[test]
+fn indentation_does_not_decide_if_a_blank_line_says_otherwise() {
+    let file = "x\nfoo();\ny\n\n\n    foo();\n";
+    refused(file, "\n\nfoo();", "\nfoo();\nbar();", "ambiguous");
 }
 
 /// Both places have another indentation.
@@ -67,6 +76,7 @@ fn a_blank_line_is_part_of_the_place_even_if_it_is_kept() {
     assert_eq!(answer.report.status(), Status::Refused, "{}", answer.text);
 }
 
+// Shows: REQ-PATCH-005-boundaries
 /// Text that is written as it is replaces what the old text covers, and no newline before it.
 #[rstest]
 #[case::newline_of_the_line_before("x\n    foo();", "\nfoo();", "bar();\n", "x\n\tbar();\n")]
@@ -88,6 +98,7 @@ fn reindented_text_replaces_the_last_lines_of_a_file(
     assert_eq!(String::from_utf8(rig.bytes()).unwrap(), after, "{}", answer.text);
 }
 
+// Shows: REQ-PATCH-005-clipboard
 /// A clipboard has the file's text for all of the old text.
 #[rstest]
 #[case::replaced("x\n\n    foo();\ny\n", "\nfoo();", "bar();", "\n    foo();")]
