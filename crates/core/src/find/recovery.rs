@@ -158,13 +158,14 @@ fn with_file_indentation(
         Some(line) => format!("{}{}", indent(&index.snapshot.line(line)), row.text.trim_start()),
         None => row.text.clone(),
     });
+    let script = &reading.script;
     let old = format!(
-        "{}{}",
-        "\n".repeat(reading.script.newlines_at_start()),
-        lines.collect::<Vec<_>>().join("\n")
+        "{}{}{}",
+        "\n".repeat(script.newlines_at_start()),
+        lines.collect::<Vec<_>>().join("\n"),
+        if script.stops_before_newline { "" } else { "\n" }
     );
-    let script =
-        Script { stops_before_newline: reading.script.stops_before_newline, ..Script::of_snippet(&old, new) };
+    let script = Script::of_snippet(&old, new);
     let places = reading.script.anchors().filter_map(|(row, _)| index.position_of_line(alignment.line(row)?));
     let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| row).zip(places).collect();
     let alignment = Alignment::new(&script, &pairs, index);

@@ -77,7 +77,7 @@ fn places_by_lines(file: &str, old: &str) -> Vec<(usize, usize)> {
 /// rationale of REQ-PATCH-005). That does not settle four cases:
 /// - Text that an earlier version had exactly was copied without a mistake, from a place that has changed.
 /// - An earlier version has the text as well, and one of its lines is more or less frequent by now, or none of them is unique.
-///   So equal lines have come or gone, and those of the text may be others by now.
+///   So lines that are equal apart from whitespace have come or gone, and those of the text may be others by now.
 /// - Blank lines are whitespace, like indentation. If the text fits one place apart from the one and another place apart from the
 ///   other, nothing shows which of them is meant.
 /// - A newline at the start of the text is a blank line, or it ends the line before. If the lines below it fit several places, nothing
@@ -90,7 +90,8 @@ fn may_be_unsafe(file: &str, versions: &[String], call: &Value) -> bool {
         let is_quoted = versions.iter().any(|version| version.contains(old.trim_end_matches('\n')));
         let is_uncertain = |version: &String| {
             let (before, after, wanted) = (trimmed_lines(version), trimmed_lines(file), trimmed_lines(old));
-            let count = |lines: &[&str], line: &str| lines.iter().filter(|other| **other == line).count();
+            let is_equal = |one: &str, other: &str| unindented(one) == unindented(other);
+            let count = |lines: &[&str], line: &str| lines.iter().filter(|one| is_equal(one, line)).count();
             let has_moved = |line: &&str| count(&before, line) != count(&after, line);
             let is_once = |line: &&str| count(&before, line) == 1 && count(&after, line) == 1;
             before.windows(wanted.len()).any(|lines| lines == wanted)
@@ -430,7 +431,7 @@ fn check_answer(answer: &Answer, before: Option<&str>, after: &str, call: &Value
     }
 }
 
-/// A text without blanks: an indented line may follow text that was prepended without a line break.
+/// A text without blanks: lines are equal apart from whitespace, and an indented line may follow text that was prepended without a line break.
 fn unindented(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }

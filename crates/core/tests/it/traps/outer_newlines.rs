@@ -49,6 +49,13 @@ fn indentation_does_not_decide_if_a_newline_says_otherwise(#[case] file: &str, #
     refused(file, old, "bar();\n", "ambiguous");
 }
 
+/// A blank line at the end goes with the old text, also if the new text has the file's indentation already.
+#[test]
+fn a_blank_line_at_the_end_is_replaced() {
+    let (file, old) = ("x\n    foo();\n        go();\n\ny\n", "foo();\n    go();\n\n");
+    applied(file, old, "\n    foo();\n", "x\n\n    foo();\ny\n");
+}
+
 /// The first newline may end a line, the second one is a blank line, although the new text has one as well.
 #[test]
 fn indentation_does_not_decide_if_a_blank_line_says_otherwise() {
