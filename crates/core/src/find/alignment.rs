@@ -198,7 +198,8 @@ impl Alignment {
         let is_last = self.last == index.snapshot.line_count();
         let lacks_first = script.newlines_at_start() > 0 && self.first == 1 && self.blank_lines == 0;
         let lacks_last = !script.stops_before_newline && is_last && !index.snapshot.ends_with_newline();
-        !lacks_first && !(lacks_last && script.file_end == FileEnd::Kept)
+        let states_end = script.file_end == FileEnd::Kept;
+        !(lacks_first || lacks_last && states_end)
     }
 
     /// The indentation of each anchor in the request and in the file.
