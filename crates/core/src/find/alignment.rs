@@ -1,7 +1,7 @@
 //! Which line of the file each line of a request corresponds to.
 
 use super::punctuation::line_key;
-use super::script::{Role, Script};
+use super::script::{FileEnd, Role, Script};
 use super::search_index::{SearchIndex, squashed};
 use crate::change::DifferenceKind;
 use crate::change::Lines;
@@ -25,6 +25,8 @@ pub(super) struct Alignment {
     /// The lines of the file that the place covers.
     pub(super) first: usize,
     pub(super) last: usize,
+    /// How many blank lines at its start are newlines that the old text starts with, which have no rows.
+    pub(super) blank_lines: usize,
 }
 
 /// A difference between a line of the request and the file.
@@ -60,24 +62,33 @@ impl Alignment {
         }
         let ends = anchors.first().zip(anchors.last());
         let Some((&(first_row, first_at), &(last_row, last_at))) = ends else {
-            return Self { rows, first: 1, last: 0 };
+            return Self { rows, first: 1, last: 0, blank_lines: 0 };
         };
         let (mut first, mut last) = (index.line_number(first_at), index.line_number(last_at));
         let leading: Vec<usize> = blanks(0, first_row).collect();
-        for row in leading.into_iter().rev().take(index.blank_lines_before(first_at)) {
+        let blank_lines = index.blank_lines_before(first_at);
+        let without_rows = blank_lines.saturating_sub(leading.len()).min(script.newlines_at_start());
+        for row in leading.into_iter().rev().take(blank_lines) {
             first -= 1;
             rows[row] = RowMatch::Line(first);
         }
+        first -= without_rows;
         for row in blanks(last_row + 1, script.rows.len()).take(index.blank_lines_after(last_at)) {
             last += 1;
             rows[row] = RowMatch::Line(last);
         }
-        Self { rows, first, last }
+        Self { rows, first, last, blank_lines: without_rows }
     }
 
     /// The lines that the place covers.
     pub(super) fn lines(&self) -> Lines {
         Lines { start: self.first, count: (self.last + 1).saturating_sub(self.first) }
+    }
+
+    /// The blank line to remove because the old text starts with one newline more than the new text.
+    pub(super) fn removed_newline(&self, script: &Script) -> Option<usize> {
+        let last = self.first + self.blank_lines.checked_sub(1)?;
+        script.starts_with_newline.then_some(last)
     }
 
     /// The line that a row matches, if it matches one.
@@ -92,7 +103,7 @@ impl Alignment {
     pub(super) fn differences(&self, script: &Script, index: &SearchIndex<'_>) -> Vec<Difference> {
         let mut found = Vec::new();
         let mut blank_lines = false;
-        let mut matched_blanks = 0;
+        let mut matched_blanks = self.blank_lines;
         for (row, matched) in script.rows.iter().zip(&self.rows).filter(|(row, _)| row.is_old()) {
             match *matched {
                 RowMatch::Line(line) => {
@@ -140,10 +151,13 @@ impl Alignment {
                 file: format!("{extra} {}", if extra == 1 { "line" } else { "lines" }),
             });
         }
-        blank_lines |= file_blanks > matched_blanks;
+        // The first newline may end the line before.
+        let blanks_at_start = script.newlines_at_start().saturating_sub(1).max(self.blank_lines);
+        blank_lines |= file_blanks > matched_blanks || blanks_at_start > self.blank_lines;
         if blank_lines {
             let blank = |count: usize| format!("{count} blank {}", if count == 1 { "line" } else { "lines" });
-            let request = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
+            let rows = script.rows.iter().filter(|row| row.is_old() && row.blank).count();
+            let request = rows + blanks_at_start;
             found.push(Difference {
                 class: DifferenceKind::BlankLines,
                 line: self.first,
@@ -176,6 +190,16 @@ impl Alignment {
     pub(super) fn has_same_blank_lines(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
         let is_other = |class| matches!(class, DifferenceKind::BlankLines | DifferenceKind::Elision);
         self.differences(script, index).iter().all(|difference| !is_other(difference.class))
+    }
+
+    /// Whether the file has the newlines at the start and at the end of the request. A hunk states the end of the file with a
+    /// marker.
+    pub(super) fn has_outer_newlines(&self, script: &Script, index: &SearchIndex<'_>) -> bool {
+        let is_last = self.last == index.snapshot.line_count();
+        let lacks_first = script.newlines_at_start() > 0 && self.first == 1 && self.blank_lines == 0;
+        let lacks_last = !script.stops_before_newline && is_last && !index.snapshot.ends_with_newline();
+        let states_end = script.file_end == FileEnd::Kept;
+        !(lacks_first || lacks_last && states_end)
     }
 
     /// The indentation of each anchor in the request and in the file.

@@ -112,8 +112,8 @@ struct LiteralPlace {
 }
 
 impl LiteralPlace {
-    /// The place that `old` was recovered at. A newline at either end belongs to it only if `old` has one too: recovery
-    /// includes it if it deletes the line, and at the end of the file the one before the line.
+    /// The place that `old` was recovered at. Recovery includes the newline after it if it deletes the line, and at the end of the
+    /// file the one before the line.
     fn recovered(old: &str, found: &ResolvedEdit, span: Span, snapshot: &Snapshot) -> Self {
         let text = span.of(snapshot.text());
         let newline_at_end = match text {
@@ -126,9 +126,14 @@ impl LiteralPlace {
             [b'\n', _, ..] => 1,
             _ => 0,
         };
-        let start = if old.starts_with('\n') { 0 } else { newline_at_start };
+        let is_end = span.end() == snapshot.text_len() && !snapshot.ends_with_newline();
+        let starts_line = snapshot.line_span(snapshot.line_of(span.start())).start() == span.start();
+        let has_more_blank_lines =
+            blank_lines_before(&String::from_utf8_lossy(text)) > blank_lines_before(old);
+        let follows_line = is_end && (!starts_line || has_more_blank_lines);
+        let start = span.start() + if follows_line { newline_at_start } else { 0 };
         let end = if old.ends_with('\n') { 0 } else { newline_at_end };
-        let place = Self::exact(vec![Span::new(span.start() + start, span.end() - end)], snapshot);
+        let place = Self::exact(vec![Span::new(start, span.end() - end)], snapshot);
         Self { rung: found.rung, classes: found.classes.clone(), ..place }
     }
 
@@ -178,8 +183,12 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                 }
                 continue;
             };
-            let mut text = canonical(&String::from_utf8_lossy(span.of(snapshot.text()))).into_owned();
-            let differs = *canonical(old) != text;
+            let differs = *canonical(old) != canonical(&String::from_utf8_lossy(span.of(snapshot.text())));
+            let place = match differs {
+                true => LiteralPlace::recovered(&canonical(old), &found, span, snapshot),
+                false => LiteralPlace::exact(found.spans.clone(), snapshot),
+            };
+            let text = place.text.clone();
             let is_request_text = clip.from.is_none();
             if differs
                 && is_request_text
@@ -188,13 +197,9 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
             {
                 let line = snapshot.line_of(span.start());
                 sources.inexact.insert(edit, Reason::CannotReindent { line, differences: found.classes });
-            } else if differs && is_literal {
-                let place = LiteralPlace::recovered(&canonical(old), &found, span, snapshot);
-                sources.notes.extend(found.notes);
-                text.clone_from(&place.text);
-                sources.places.insert(edit, place);
             } else if is_literal {
-                sources.places.insert(edit, LiteralPlace::exact(found.spans, snapshot));
+                sources.notes.extend(found.notes.into_iter().filter(|_| differs));
+                sources.places.insert(edit, place);
             } else {
                 sources.located.insert(edit, found);
             }
@@ -204,14 +209,15 @@ fn find_clip_sources(plan: &EditPlan, finder: &Finder<'_>) -> ClipSources {
                     "edit {edit}: clipboard `{name}` contains the file's text, which differs from the old text you sent"
                 ));
             }
-            // Lines that are deleted take their last newline along, even if the old text stops before it.
-            if differs && text.ends_with('\n') && !canonical(old).ends_with('\n') {
-                text.pop();
-            }
             sources.copied.push((edit, name.clone(), text));
         }
     }
     sources
+}
+
+/// The number of blank lines that a text starts with.
+fn blank_lines_before(text: &str) -> usize {
+    text.lines().take_while(|line| line.trim().is_empty()).count()
 }
 
 /// The operation that only removes the old text.

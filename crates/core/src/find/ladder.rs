@@ -278,20 +278,25 @@ impl Search<'_> {
         }
     }
 
-    /// The place with the request's indentation and blank lines. If no place has both, the only one that has either of them: with
-    /// one place for each, nothing shows in which of the two the request is wrong.
+    /// The place whose indentation and blank lines are those of the request where any other place's are, and in more. With one place
+    /// for each, nothing shows in which of the two the request is wrong. Nor does anything if another place has the newline at the
+    /// start or the end of the request and this one does not.
     fn closest_in_form<'p>(&self, places: &'p [Alignment], reading: &Reading) -> Option<&'p Alignment> {
         let script = &reading.script;
-        let has_indentation = |place: &Alignment| place.has_same_indentation(script, self.index);
-        let has_blank_lines = |place: &Alignment| place.has_same_blank_lines(script, self.index);
-        let only = |fits: &dyn Fn(&Alignment) -> bool| {
-            let mut fitting = places.iter().filter(|place| fits(place));
-            fitting.next().filter(|_| fitting.next().is_none())
+        let layout = |place: &Alignment| {
+            [place.has_same_indentation(script, self.index), place.has_same_blank_lines(script, self.index)]
         };
-        match places.iter().any(|place| has_indentation(place) && has_blank_lines(place)) {
-            true => only(&|place| has_indentation(place) && has_blank_lines(place)),
-            false => only(&|place| has_indentation(place) || has_blank_lines(place)),
-        }
+        let forms: Vec<_> = places
+            .iter()
+            .map(|place| (layout(place), place.has_outer_newlines(script, self.index)))
+            .collect();
+        let is_closer = |at: usize, other: usize| {
+            let ((layout, newlines), (other_layout, other_newlines)) = (forms[at], forms[other]);
+            let has_its_layout = layout.iter().zip(&other_layout).all(|(fits, other)| fits >= other);
+            has_its_layout && layout != other_layout && newlines >= other_newlines
+        };
+        let is_closest = |at: usize| (0..places.len()).all(|other| other == at || is_closer(at, other));
+        (0..places.len()).find(|&at| is_closest(at)).map(|at| &places[at])
     }
 
     /// Accepts a single place, or one of several with identical text. Indentation is part of the similarity, so it does not

@@ -72,7 +72,7 @@ pub(super) fn merge(
     index: &SearchIndex<'_>,
     policy: MergePolicy,
 ) -> Result<Merged, Unmergeable> {
-    let changes = Changes::of(script, alignment, index, policy)?;
+    let mut changes = Changes::of(script, alignment, index, policy)?;
     // Beside other blank lines, blank lines prove nothing.
     let proves_something = policy == MergePolicy::Careful || !changes.adds_blank_lines_only();
     if changes.removed.is_empty()
@@ -82,6 +82,7 @@ pub(super) fn merge(
     {
         return Err(Unmergeable::AlreadyPresent);
     }
+    changes.removed.extend(alignment.removed_newline(script));
     let merged = changes.merged(alignment, script.file_end, index);
     Ok(merged.without_last_newline(script, index))
 }

@@ -153,15 +153,19 @@ fn with_file_indentation(
         return None;
     }
     // Only the indentation is the file's. Blank lines and trailing whitespace are merged like in any other request.
-    let old = reading.script.rows.iter().enumerate().filter(|(_, row)| row.is_old());
-    let lines = old.map(|(number, row)| match alignment.line(number).filter(|_| !row.blank) {
+    let rows = reading.script.rows.iter().enumerate().filter(|(_, row)| row.is_old());
+    let lines = rows.map(|(number, row)| match alignment.line(number).filter(|_| !row.blank) {
         Some(line) => format!("{}{}", indent(&index.snapshot.line(line)), row.text.trim_start()),
         None => row.text.clone(),
     });
-    let script = Script {
-        stops_before_newline: reading.script.stops_before_newline,
-        ..Script::of_snippet(&lines.collect::<Vec<_>>().join("\n"), new)
-    };
+    let script = &reading.script;
+    let old = format!(
+        "{}{}{}",
+        "\n".repeat(script.newlines_at_start()),
+        lines.collect::<Vec<_>>().join("\n"),
+        if script.stops_before_newline { "" } else { "\n" }
+    );
+    let script = Script::of_snippet(&old, new);
     let places = reading.script.anchors().filter_map(|(row, _)| index.position_of_line(alignment.line(row)?));
     let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| row).zip(places).collect();
     let alignment = Alignment::new(&script, &pairs, index);

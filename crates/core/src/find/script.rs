@@ -43,6 +43,11 @@ impl FileEnd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) rows: Vec<Row>,
+    /// How many newlines both texts start with. They have no rows, and neither has `starts_with_newline`: a newline at the start
+    /// ends the line before the place, or is a blank line if the file has one there.
+    pub(super) shared_newlines: usize,
+    /// Whether the old text starts with one more.
+    pub(super) starts_with_newline: bool,
     /// Whether the old text stops before the newline of its last line.
     pub(super) stops_before_newline: bool,
     pub(super) file_end: FileEnd,
@@ -65,17 +70,18 @@ pub(super) enum FileEnd {
 impl Script {
     /// The script that turns canonical `old` into `new`.
     ///
-    /// A newline at the very end only terminates the last line, and one at the very start only terminates the line
-    /// before the first; neither counts as a blank line.
+    /// A newline at the very end only terminates the last line, and has no row of its own. Neither has one at the very start,
+    /// which may only terminate the line before the first.
     pub(super) fn of_snippet(old: &str, new: &str) -> Self {
         let (mut old, mut new) = (old, new);
         let mut stops_before_newline = true;
+        let mut shared_newlines = 0;
         while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
             (old, new) = (old_rest, new_rest);
+            shared_newlines += 1;
         }
-        if let Some(rest) = old.strip_prefix('\n') {
-            old = rest;
-        }
+        let starts_with_newline = old.starts_with('\n');
+        old = old.strip_prefix('\n').unwrap_or(old);
         if let Some(rest) = old.strip_suffix('\n') {
             (old, stops_before_newline) = (rest, false);
         }
@@ -94,20 +100,31 @@ impl Script {
             at = removed.end;
         }
         rows.extend(old[at..].iter().map(|line| Row::new(Role::Context, line)));
-        Self { rows, stops_before_newline, file_end: FileEnd::Kept }
+        Self { rows, shared_newlines, starts_with_newline, stops_before_newline, file_end: FileEnd::Kept }
+    }
+
+    /// How many newlines at the start of the old text have no rows.
+    pub(super) fn newlines_at_start(&self) -> usize {
+        self.shared_newlines + usize::from(self.starts_with_newline)
     }
 
     /// A script from lines whose roles are known.
     pub(super) fn of_lines<'l>(lines: impl Iterator<Item = (Role, &'l str)>, file_end: FileEnd) -> Self {
         let rows = lines.map(|(role, text)| Row::new(role, text)).collect();
-        Self { rows, stops_before_newline: false, file_end }
+        Self { rows, shared_newlines: 0, starts_with_newline: false, stops_before_newline: false, file_end }
     }
 
     /// A script of context lines only: the text after the edit.
     pub(super) fn after(&self) -> Self {
         let stays = self.rows.iter().filter(|row| row.role != Role::Removed);
         let rows = stays.map(|row| Row { role: Role::Context, ..row.clone() }).collect();
-        Self { rows, stops_before_newline: self.stops_before_newline, file_end: self.file_end }
+        Self {
+            rows,
+            shared_newlines: 0,
+            starts_with_newline: false,
+            stops_before_newline: self.stops_before_newline,
+            file_end: self.file_end,
+        }
     }
 
     /// The row of the first line that is removed or added. Lines above it show which block is meant.

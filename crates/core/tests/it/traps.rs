@@ -8,6 +8,7 @@ mod hints;
 mod layout;
 mod malformed;
 mod offers;
+mod outer_newlines;
 mod place;
 mod state;
 mod toy;

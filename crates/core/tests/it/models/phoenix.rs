@@ -25,9 +25,10 @@ type Clipboards = BTreeMap<String, Option<String>>;
 enum Expected {
     /// The file and the clipboards after it.
     Applied { file: String, clipboards: Clipboards },
-    /// The same, but whether a line break at the end of text at a recovered place is literal or follows the old lines is open: the
-    /// file is one of these. How new text is indented there is open as well, but that of a clipboard is used as it is.
-    AppliedAtRecoveredPlace { files: [String; 2], clipboards: Clipboards, is_indentation_open: bool },
+    /// The same, but whether a line break at the end of text at a recovered place is literal or follows the old lines is open, for
+    /// each such place: the file is one of these. How new text is indented there is open as well, but that of a clipboard is used
+    /// as it is.
+    AppliedAtRecoveredPlace { files: Vec<String>, clipboards: Clipboards, is_indentation_open: bool },
     /// All patches are refused: what the answer must mention.
     Refused(Failed),
     /// The document does not say.
@@ -44,12 +45,21 @@ fn place(file: &str, old: &str) -> Result<(usize, usize), Failed> {
         [] => {}
         _ => return Err("more than once"),
     }
+    match places_by_lines(file, old)[..] {
+        [one] => Ok(one),
+        [] => Err("old text not found"),
+        _ => Err("more than one"),
+    }
+}
+
+/// The places of lines with another indentation. Two blocks that differ only in indentation could both be meant, so any indentation
+/// counts.
+fn places_by_lines(file: &str, old: &str) -> Vec<(usize, usize)> {
     let wanted: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').collect();
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     let mut found = Vec::new();
     for start in 0..lines.len() {
         let Some(block) = lines.get(start..start + wanted.len()) else { break };
-        // Two blocks that differ only in indentation could both be meant, so any indentation counts.
         if block.iter().zip(&wanted).all(|(line, wanted)| line.trim() == wanted.trim()) {
             let from: usize = lines[..start].iter().map(|line| line.len()).sum();
             let length: usize = block.iter().map(|line| line.len()).sum();
@@ -58,22 +68,20 @@ fn place(file: &str, old: &str) -> Result<(usize, usize), Failed> {
             found.push((from, from + length - newline));
         }
     }
-    match found[..] {
-        [one] => Ok(one),
-        [] => Err("old text not found"),
-        _ => Err("more than one"),
-    }
+    found
 }
 
 /// Whether the document leaves open if a patch that needs recovery is applied. Exact text that occurs once never is.
 ///
 /// Recovery is for "minor whitespace differences" that a model makes, and "safe recovery" does not compromise precision (the
-/// rationale of REQ-PATCH-005). That does not settle three cases:
+/// rationale of REQ-PATCH-005). That does not settle four cases:
 /// - Text that an earlier version had exactly was copied without a mistake, from a place that has changed.
-/// - An earlier version has the text as well, and none of its lines occurs once before and once after. So equal lines have come or
-///   gone, and those of the text may be others by now.
+/// - An earlier version has the text as well, and one of its lines is more or less frequent by now, or none of them is unique.
+///   So lines that are equal apart from whitespace have come or gone, and those of the text may be others by now.
 /// - Blank lines are whitespace, like indentation. If the text fits one place apart from the one and another place apart from the
 ///   other, nothing shows which of them is meant.
+/// - A newline at the start of the text is a blank line, or it ends the line before. If the lines below it fit several places, nothing
+///   shows which of the two it is.
 fn may_be_unsafe(file: &str, versions: &[String], call: &Value) -> bool {
     let patches = call["patches"].as_array().into_iter().flatten();
     let mut recovered =
@@ -82,12 +90,19 @@ fn may_be_unsafe(file: &str, versions: &[String], call: &Value) -> bool {
         let is_quoted = versions.iter().any(|version| version.contains(old.trim_end_matches('\n')));
         let is_uncertain = |version: &String| {
             let (before, after, wanted) = (trimmed_lines(version), trimmed_lines(file), trimmed_lines(old));
-            let is_once = |line: &&str| {
-                [&before, &after].iter().all(|lines| lines.iter().filter(|other| *other == line).count() == 1)
-            };
-            before.windows(wanted.len()).any(|lines| lines == wanted) && !wanted.iter().any(is_once)
+            let is_equal = |one: &str, other: &str| unindented(one) == unindented(other);
+            let count = |lines: &[&str], line: &str| lines.iter().filter(|one| is_equal(one, line)).count();
+            let has_moved = |line: &&str| count(&before, line) != count(&after, line);
+            let is_once = |line: &&str| count(&before, line) == 1 && count(&after, line) == 1;
+            before.windows(wanted.len()).any(|lines| lines == wanted)
+                && (wanted.iter().any(has_moved) || !wanted.iter().any(is_once))
         };
-        is_quoted || versions.iter().any(is_uncertain) || has_place_without_blank_lines(file, old)
+        let has_twins =
+            old.starts_with('\n') && places_by_lines(file, old.trim_start_matches('\n')).len() > 1;
+        is_quoted
+            || has_twins
+            || versions.iter().any(is_uncertain)
+            || has_place_without_blank_lines(file, old)
     })
 }
 
@@ -225,10 +240,12 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     if parts.windows(2).any(|pair| pair[0].1 > pair[1].0) {
         return Err("overlap");
     }
-    let write = |line_by_line: &BTreeMap<usize, (usize, usize, String)>| {
+    // The file, if the recovered places in `literal` end with the text as it is.
+    let write = |literal: &[&usize]| {
         let (mut out, mut at) = (String::new(), 0);
         for (number, (from, to, rank, text)) in parts.iter().enumerate() {
-            let (start, end, text) = match line_by_line.get(from).filter(|_| *rank == 1) {
+            let line_by_line = line_by_line.get(from).filter(|_| *rank == 1 && !literal.contains(&from));
+            let (start, end, text) = match line_by_line {
                 Some((start, end, text)) => (*start, *end, text),
                 None => (*from, *to, text),
             };
@@ -247,11 +264,19 @@ fn outcome(file: Option<&str>, clipboards: &Clipboards, call: &Value) -> Result<
     }
     Ok(match has_recovered {
         true => Expected::AppliedAtRecoveredPlace {
-            files: [write(&BTreeMap::new()), write(&line_by_line)],
+            files: subsets(line_by_line.keys()).iter().map(|literal| write(literal)).collect(),
             clipboards,
             is_indentation_open,
         },
-        false => Expected::Applied { file: write(&BTreeMap::new()), clipboards },
+        false => Expected::Applied { file: write(&[]), clipboards },
+    })
+}
+
+/// Every choice of some items.
+fn subsets<T: Copy>(items: impl Iterator<Item = T>) -> Vec<Vec<T>> {
+    items.fold(vec![Vec::new()], |chosen, item| {
+        let with_item = chosen.iter().map(|others| [&others[..], &[item]].concat());
+        with_item.chain(chosen.iter().cloned()).collect()
     })
 }
 
@@ -355,11 +380,11 @@ fn patch(rng: &mut Rng, file: &str) -> Value {
     let loses_indentation = if shifts_text { rng.bool() } else { rng.u8(0..6) == 0 };
     if loses_indentation && patch["operation"] == "replace" {
         let old = patch["oldText"].as_str().unwrap();
-        let depth = old.len() - old.trim_start_matches([' ', '\t']).len();
-        let prefix = old[..depth].to_owned();
-        if old.lines().all(|line| line.starts_with(&prefix)) {
-            let dedented: String = old.split_inclusive('\n').map(|line| &line[depth..]).collect();
-            patch["oldText"] = dedented.into();
+        let first = old.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let prefix = &first[..first.len() - first.trim_start_matches([' ', '\t']).len()];
+        if old.lines().all(|line| line.starts_with(prefix) || line.trim().is_empty()) {
+            let dedented = old.split_inclusive('\n').map(|line| line.strip_prefix(prefix).unwrap_or(line));
+            patch["oldText"] = dedented.collect::<String>().into();
         }
     }
     patch
@@ -406,18 +431,22 @@ fn check_answer(answer: &Answer, before: Option<&str>, after: &str, call: &Value
     }
 }
 
-/// A text without blanks: an indented line may follow text that was prepended without a line break.
+/// A text without blanks: lines are equal apart from whitespace, and an indented line may follow text that was prepended without a line break.
 fn unindented(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }
 
-/// Whether a file has the new text of a replacement, apart from indentation.
+/// Whether a file has the new text of a replacement, apart from indentation and blank lines.
 fn is_any_new_text_in(file: &str, call: &Value) -> bool {
-    let file = unindented(file);
+    let without_blank_lines = |text: &str| {
+        let text = unindented(text);
+        text.split('\n').filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    let file = without_blank_lines(file);
     let patches = call["patches"].as_array().into_iter().flatten();
     let mut new =
         patches.filter(|patch| patch["operation"] == "replace").filter_map(|patch| patch["newText"].as_str());
-    new.any(|text| !text.trim().is_empty() && file.contains(unindented(text).trim()))
+    new.any(|text| !text.trim().is_empty() && file.contains(&without_blank_lines(text)))
 }
 
 // Shows: 001-precise, REQ-PATCH-002-simultaneous, REQ-PATCH-004-recovered

@@ -34,7 +34,12 @@ impl Rig {
     }
 
     /// Calls a tool of the `native` dialect, with the path of the file if none is given.
-    pub(crate) fn call(&self, tool: &str, mut arguments: Value) -> Answer {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Answer {
+        self.call_in("native", tool, arguments)
+    }
+
+    /// Calls a tool of a dialect, likewise.
+    pub(crate) fn call_in(&self, dialect: &str, tool: &str, mut arguments: Value) -> Answer {
         let engine = Engine::new(&self.files, &self.journal)
             .dialects(slipstitch_dialects::builtin())
             .policy(&self.policy)
@@ -42,7 +47,7 @@ impl Rig {
         if tool != "undo_edit" && arguments.get("path").is_none() {
             arguments["path"] = NAME.into();
         }
-        engine.call(Request { dialect: "native".into(), tool: tool.into(), arguments }, &mut Auto)
+        engine.call(Request { dialect: dialect.into(), tool: tool.into(), arguments }, &mut Auto)
     }
 
     /// Replaces one text with another.
