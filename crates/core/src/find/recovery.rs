@@ -8,7 +8,7 @@ use super::limits::MAX_SHOWN_CHARS;
 use super::merge::{MergePolicy, Merged, Unmergeable, merge};
 use super::new_depths::NewDepths;
 use super::request::Reading;
-use super::script::Script;
+use super::script::{Script, without_shared_newlines};
 use super::search_index::SearchIndex;
 use super::still_there::StillThere;
 use crate::change::{DifferenceKind, Lines};
@@ -143,7 +143,8 @@ fn with_file_indentation(
     alignment: &Alignment,
     index: &SearchIndex<'_>,
 ) -> Option<(Script, Alignment)> {
-    let (_, new) = reading.snippet.as_ref()?;
+    let (old, new) = reading.snippet.as_ref()?;
+    let (_, new) = without_shared_newlines(old, new);
     // Any other difference is merged line by line, so that the file's characters are kept.
     let differs_in_indentation_only = reading.script.anchors().all(|(row, text)| {
         alignment.line(row).is_some_and(|line| index.snapshot.line(line).trim() == text.text.trim())

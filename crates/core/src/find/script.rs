@@ -62,17 +62,22 @@ pub(super) enum FileEnd {
     },
 }
 
+/// Old and new text without the newlines that both start with: they are not part of the change.
+pub(super) fn without_shared_newlines<'t>(mut old: &'t str, mut new: &'t str) -> (&'t str, &'t str) {
+    while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
+        (old, new) = (old_rest, new_rest);
+    }
+    (old, new)
+}
+
 impl Script {
     /// The script that turns canonical `old` into `new`.
     ///
     /// A newline at the very end only terminates the last line, and one at the very start only terminates the line
     /// before the first; neither counts as a blank line.
     pub(super) fn of_snippet(old: &str, new: &str) -> Self {
-        let (mut old, mut new) = (old, new);
+        let (mut old, new) = without_shared_newlines(old, new);
         let mut stops_before_newline = true;
-        while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
-            (old, new) = (old_rest, new_rest);
-        }
         if let Some(rest) = old.strip_prefix('\n') {
             old = rest;
         }
