@@ -34,6 +34,7 @@ mod large;
 mod limits;
 mod merge;
 mod miss;
+mod near_matches;
 mod new_depths;
 mod notebook;
 mod notebook_problem;

@@ -7,6 +7,7 @@
 //! The margin is in lines because near-twins differ by about a line. Given two functions that share all but one line, a
 //! request with one typo resembles both: a high similarity shows that *one of them* was meant, but not which.
 
+mod chain;
 mod window;
 
 use std::collections::HashSet;
@@ -141,7 +142,8 @@ pub(super) fn surpassing(places: &[&ClosePlace]) -> Option<usize> {
 /// The closest places, best first.
 pub(super) fn closest_places(script: &Script, index: &SearchIndex<'_>) -> Vec<ClosePlace> {
     let anchors = script_anchors(script);
-    let windows = best_windows(&anchors, index);
+    let windows =
+        chain::best_chains(&anchors, script, index).unwrap_or_else(|| best_windows(&anchors, index));
     let enclosing = outline::rows_around_changes(script);
     windows.iter().map(|window| ClosePlace::new(window, &anchors, script, &enclosing, index)).collect()
 }

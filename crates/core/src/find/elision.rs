@@ -106,14 +106,19 @@ fn align(script: &Script, pieces: &Pieces, chain: &[usize], index: &SearchIndex<
     alignment
 }
 
-/// Whether a request leaves out lines that it does not change. A line of dots that is in the file is not an elision: `...` may be the
-/// body of a function.
+/// Whether a request leaves out lines that it does not change.
 pub(super) fn has_elision(script: &Script, index: &SearchIndex<'_>) -> bool {
-    let is_in_file = |row: &Row| {
+    script.rows.iter().any(|row| is_elision_of_file(row, index))
+}
+
+/// Whether a row of a request represents lines of the file. A line of dots that is in the file does not: `...` may be the body of a
+/// function.
+pub(super) fn is_elision_of_file(row: &Row, index: &SearchIndex<'_>) -> bool {
+    let is_in_file = || {
         let hash = squashed_hash(&line_key(&row.text));
         (0..index.len()).any(|at| index.squashed(at) == hash)
     };
-    script.rows.iter().any(|row| row.role == Role::Context && is_elision(row) && !is_in_file(row))
+    row.role == Role::Context && is_elision(row) && !is_in_file()
 }
 
 /// Whether a row is a line of dots, or a comment that starts with dots.

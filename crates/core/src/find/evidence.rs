@@ -137,7 +137,17 @@ fn find_in_version<'r>(request: &'r SearchRequest, version: &EarlierText) -> Quo
             match &places[..] {
                 [] => {}
                 [one] => return Quotation::At(reading, QuotedPlace::of(&reading.script, one, &index)),
-                _ => return Quotation::Several,
+                several => {
+                    let place = |one: &Alignment| QuotedPlace::of(&reading.script, one, &index);
+                    let mut exact = several
+                        .iter()
+                        .map(place)
+                        .filter(|place| place.difference == FormDifference::default());
+                    return match (exact.next(), exact.next()) {
+                        (Some(only), None) => Quotation::At(reading, only),
+                        _ => Quotation::Several,
+                    };
+                }
             }
         }
         if let Some(at) = inside::find_only_verbatim(reading, &version.snapshot)

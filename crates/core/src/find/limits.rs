@@ -104,6 +104,9 @@ pub(super) const DEFAULT_TAB_WIDTH: usize = 4;
 /// How many ways to chain the pieces around elisions are followed; a few are as ambiguous as a thousand.
 pub(super) const MAX_CHAINS: usize = 16;
 
+/// A request with more pieces between its elisions is compared with the file as if its lines of dots were ordinary ones.
+pub(super) const MAX_CLOSE_PIECES: usize = 8;
+
 /// How many comparisons of its lines with lines of the file a part of a sketch may take.
 pub(super) const MAX_SKETCH_COMPARISONS: usize = 1 << 20;
 

@@ -124,6 +124,7 @@ impl Changes {
         let ends_clean = policy == MergePolicy::Careful && adds_trailing_whitespace(script, alignment, index);
         let first_new = script.rows.iter().position(|row| row.role != Role::Removed);
         let partners = pair_replacements(script);
+        let moved_rows = removed_by_words(script);
         let mut changes = Self::default();
         let mut comment = BlockComment::default();
         let mut before = None; // the last line of the file that a row has matched so far
@@ -176,7 +177,11 @@ impl Changes {
                             };
                             let body = &row.text[indent.len()..];
                             let body = if ends_clean { body.trim_end() } else { body };
-                            let restored = file.and_then(|(removed, line)| {
+                            let moved = moved_rows.get(row.text.trim()).copied();
+                            let moved = moved
+                                .and_then(|removed| Some((removed, alignment.line(removed)?)))
+                                .map(|(removed, line)| (removed, index.snapshot.line(line)));
+                            let restored = moved.or(file).and_then(|(removed, line)| {
                                 restore_punctuation(script.rows[removed].text.trim(), body, line.trim())
                             });
                             format!("{new_indent}{}", restored.as_deref().unwrap_or(body))
@@ -293,6 +298,12 @@ fn next_matched_line(alignment: &Alignment, number: usize) -> usize {
         RowMatch::Unmatched => None,
     });
     next.unwrap_or(alignment.first)
+}
+
+/// The removed rows by their text without indentation: one that is added again at another depth was moved.
+fn removed_by_words(script: &Script) -> HashMap<&str, usize> {
+    let removed = script.rows.iter().enumerate().filter(|(_, row)| row.role == Role::Removed);
+    removed.map(|(number, row)| (row.text.trim(), number)).collect()
 }
 
 /// For each added row, the removed row that it replaces: one with the same text, or, if a run adds as many lines as

@@ -171,9 +171,19 @@ impl Offers<'_, '_> {
         if old.len().max(new.len()) > MAX_RESEND_BYTES {
             return diagnosis;
         }
-        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
         let (_, sent) = self.request.texts();
-        if sent.trim_matches('\n') == new.trim_matches('\n') {
+        // A hunk consists of lines, so how its text ends says nothing.
+        let is_sent_as_is = self.request.as_sent_snippet().is_some() && sent == new;
+        // Without the last newline both say the same. Left out of only one of them, it would add or remove a line.
+        let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+            (Some(shorter_old), Some(shorter_new)) if !is_sent_as_is => (shorter_old, shorter_new),
+            _ => (old.as_str(), new.as_str()),
+        };
+        let sent = match self.request.as_sent_snippet() {
+            Some(_) => sent.as_str(),
+            None => sent.strip_suffix('\n').unwrap_or(&sent),
+        };
+        if sent == new {
             diagnosis.resend = Some(old.to_owned());
             return diagnosis;
         }

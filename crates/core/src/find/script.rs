@@ -67,19 +67,24 @@ pub(super) enum FileEnd {
     },
 }
 
+/// Old and new text without the newlines that both start with: they are not part of the change.
+fn without_shared_newlines<'t>(mut old: &'t str, mut new: &'t str) -> (&'t str, &'t str) {
+    while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
+        (old, new) = (old_rest, new_rest);
+    }
+    (old, new)
+}
+
 impl Script {
     /// The script that turns canonical `old` into `new`.
     ///
     /// A newline at the very end only terminates the last line, and has no row of its own. Neither has one at the very start,
     /// which may only terminate the line before the first.
     pub(super) fn of_snippet(old: &str, new: &str) -> Self {
-        let (mut old, mut new) = (old, new);
+        let len = old.len();
+        let (mut old, new) = without_shared_newlines(old, new);
+        let shared_newlines = len - old.len();
         let mut stops_before_newline = true;
-        let mut shared_newlines = 0;
-        while let (Some(old_rest), Some(new_rest)) = (old.strip_prefix('\n'), new.strip_prefix('\n')) {
-            (old, new) = (old_rest, new_rest);
-            shared_newlines += 1;
-        }
         let starts_with_newline = old.starts_with('\n');
         old = old.strip_prefix('\n').unwrap_or(old);
         if let Some(rest) = old.strip_suffix('\n') {

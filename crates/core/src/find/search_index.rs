@@ -150,6 +150,14 @@ impl<'a> SearchIndex<'a> {
         }
     }
 
+    /// Whether a line with this squashed hash is at a position of some kind.
+    pub(super) fn occurs_where(&self, squashed: u64, is_at: impl FnMut(usize) -> bool) -> bool {
+        match self.occurrences(squashed) {
+            Some(mut known) => known.any(is_at),
+            None => (0..self.len()).filter(|&at| self.squashed(at) == squashed).any(is_at),
+        }
+    }
+
     /// The width of one level of indentation: the most common step to a deeper line. `None` if the file is indented with
     /// tabs, or hardly at all.
     pub(super) fn indent_unit(&self) -> Option<usize> {

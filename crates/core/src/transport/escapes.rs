@@ -5,6 +5,9 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
     if escaped == Escaped::default() {
         return None;
     }
+    if escaped.newlines && is_plain(new) {
+        return Some((escaped.decode(old), new.to_owned()));
+    }
     // New text with the plain character was not escaped. Where newlines are escaped, everything else is too.
     let all = escaped.newlines && !new.contains('\n');
     let there = Escaped {
@@ -83,6 +86,14 @@ impl Escaped {
     }
 }
 
+/// Whether a text of several lines was not escaped at all: it has line breaks, and neither quotation marks nor indentation are escaped.
+/// Its `\n` is that of a string literal.
+fn is_plain(text: &str) -> bool {
+    let has_escaped_quotes = text.contains("\\\"") && !has_plain_quote(text);
+    let has_escaped_tabs = text.lines().any(|line| line.starts_with("\\t"));
+    text.trim_matches('\n').contains('\n') && !has_escaped_quotes && !has_escaped_tabs
+}
+
 /// Whether a text starts with more than one space or with a tab, escaped or not.
 fn is_indented(text: &str) -> bool {
     text.starts_with("  ") || text.starts_with('\t') || text.starts_with("\\t")
@@ -106,6 +117,15 @@ mod tests {
         assert_eq!(repaired(r"a\n\tb", r"a\n\tc"), ("a\n\tb".into(), "a\n\tc".into()));
         assert_eq!(repaired(r#"say(\"a\")"#, r#"say(\"b\")"#), (r#"say("a")"#.into(), r#"say("b")"#.into()));
         assert_eq!(repaired(r#"p(\"a\\n\")\nq"#, "x"), ("p(\"a\\n\")\nq".into(), "x".into()));
+    }
+
+    #[test]
+    fn a_new_text_that_was_not_escaped_keeps_its_literals() {
+        let old = r#"for line in f:\n    handle(line, \"a\\\\nb\\t\")"#;
+        let new = "for line in f:\n    added = 1\n    handle(line, \"a\\\\nb\\t\")";
+        let plain = "for line in f:\n    handle(line, \"a\\\\nb\\t\")";
+        assert_eq!(repaired(old, new), (plain.into(), new.into()));
+        assert_eq!(repaired(r"a\n\tb\n", "a\n\\tc\n").1, "a\n\tc\n");
     }
 
     #[test]

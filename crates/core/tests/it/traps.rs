@@ -4,6 +4,7 @@
 mod bytes;
 mod depth;
 mod evidence;
+mod follow;
 mod hints;
 mod layout;
 mod malformed;

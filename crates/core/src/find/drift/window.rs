@@ -111,6 +111,10 @@ impl Window {
     pub(super) fn first(&self) -> Option<usize> {
         self.pairs.iter().flatten().next().copied()
     }
+
+    pub(super) fn last(&self) -> Option<usize> {
+        self.pairs.iter().flatten().next_back().copied()
+    }
 }
 
 /// How similar an anchor is to a line. Whitespace inside context lines does not count.
@@ -152,7 +156,7 @@ pub(super) fn best_windows(anchors: &[Anchor], index: &SearchIndex<'_>) -> Vec<W
 }
 
 /// Whether two places pair some anchor with the same line.
-fn overlaps(a: &Window, b: &Window) -> bool {
+pub(super) fn overlaps(a: &Window, b: &Window) -> bool {
     a.pairs.iter().zip(&b.pairs).any(|(a, b)| a.is_some() && a == b)
 }
 

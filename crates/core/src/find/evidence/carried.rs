@@ -220,9 +220,37 @@ impl<'s> CarriedLines<'s> {
 
     /// The line that a context line has turned into: the only line that replaced it alone, and much like it.
     fn successor(&self, line: &CarriedLine<'_>) -> Option<usize> {
-        self.replacement(line).filter(|&now| {
-            line_similarity(&line_key(&line.row.text), &line_key(&self.now.text(now))) >= MIN_VERY_CLOSE
-        })
+        self.replacement(line).filter(|&now| self.is_alike(line, now) && !self.came_from_elsewhere(now))
+    }
+
+    /// Whether a current line is much like a quoted one.
+    fn is_alike(&self, line: &CarriedLine<'_>, now: usize) -> bool {
+        line_similarity(&line_key(&line.row.text), &line_key(&self.now.text(now))) >= MIN_VERY_CLOSE
+    }
+
+    /// Whether what a quoted line seems to have turned into may be another line, or may have been another one.
+    fn is_anothers(&self, line: &CarriedLine<'_>, now: usize) -> bool {
+        self.came_from_elsewhere(now) || self.may_have_been_another(line, now)
+    }
+
+    /// Whether another line that was replaced together with a quoted one is much like the current line too: of two blocks one was
+    /// removed, and the other one renamed.
+    fn may_have_been_another(&self, line: &CarriedLine<'_>, now: usize) -> bool {
+        let Some((before, after)) = self.map.replaced(line.earlier) else { return false };
+        let text = self.now.text(now);
+        let is_alike = |at: usize| {
+            line_similarity(&line_key(&self.earlier.text(at)), &line_key(&text)) >= MIN_VERY_CLOSE
+        };
+        before.len() != after.len()
+            && before.take(MAX_DECIDING_LINES).any(|at| at != line.earlier && is_alike(at))
+    }
+
+    /// Whether a current line is new at its place and was in the version at another one, where it is gone: it is that line, moved, and
+    /// no other line has turned into it.
+    fn came_from_elsewhere(&self, now: usize) -> bool {
+        self.map.is_new(now)
+            && letters(&self.now.text(now)) > 0
+            && self.earlier.occurs_where(self.now.squashed(now), |at| self.map.now(at).is_none())
     }
 
     /// The only line that replaced a context line alone.
@@ -309,9 +337,7 @@ impl<'s> CarriedLines<'s> {
         };
         let has_twin = |line: &CarriedLine<'_>| {
             let hash = self.earlier.squashed(line.earlier);
-            let is_several =
-                |index: &SearchIndex<'_>| index.occurrences(hash).is_some_and(|known| known.len() > 1);
-            is_several(&self.earlier) || is_several(self.now)
+            !self.earlier.occurs_less_often(hash, 2) || !self.now.occurs_less_often(hash, 2)
         };
         let is_gone = |line: &CarriedLine<'_>| {
             line.now.is_none() && is_telling(&line.row.text) && has_letters(&line.row.text)
@@ -341,22 +367,24 @@ impl<'s> CarriedLines<'s> {
 
     /// Whether a line is gone, and a line with its text is new elsewhere.
     fn was_moved_elsewhere(&self, line: &CarriedLine<'_>) -> bool {
-        let is_new = |hash: u64| {
-            self.now.occurrences(hash).is_some_and(|mut known| known.any(|at| self.map.is_new(at)))
-        };
-        line.now.is_none() && letters(&line.row.text) > 0 && is_new(self.earlier.squashed(line.earlier))
+        line.now.is_none()
+            && letters(&line.row.text) > 0
+            && self.now.occurs_where(self.earlier.squashed(line.earlier), |at| self.map.is_new(at))
     }
 
     /// Whether the quoted text is recognisable in what is there now: most of its lines are there or have turned into lines
     /// like them, and they are not a twin's.
     pub(super) fn is_left(&self) -> bool {
         let weight = |line: &CarriedLine<'_>| letters(&line.row.text).min(MAX_LINE_WEIGHT);
+        let successors = |line: &CarriedLine<'_>| {
+            let replaced_by = self.map.range_now(line.earlier..line.earlier + 1).take(MAX_DECIDING_LINES);
+            replaced_by.filter(|&at| self.is_alike(line, at)).collect::<Vec<_>>()
+        };
         let is_left = |line: &&CarriedLine<'_>| {
-            let mut replaced_by = self.map.range_now(line.earlier..line.earlier + 1).take(MAX_DECIDING_LINES);
-            let key = line_key(&line.row.text);
-            line.now.is_some()
-                || replaced_by
-                    .any(|at| line_similarity(&key, &line_key(&self.now.text(at))) >= MIN_VERY_CLOSE)
+            line.now.is_some() || successors(line).iter().any(|&at| !self.is_anothers(line, at))
+        };
+        let is_another_now = |line: &CarriedLine<'_>| {
+            line.now.is_none() && successors(line).iter().any(|&at| self.is_anothers(line, at))
         };
         let all: usize = self.lines.iter().map(weight).sum();
         let left: usize = self.lines.iter().filter(is_left).map(weight).sum();
@@ -369,7 +397,7 @@ impl<'s> CarriedLines<'s> {
             .any(|line| letters(&line.row.text) >= MIN_PINNING_LETTERS && self.occurs_once(line));
         let mut removed = self.lines.iter().filter(|line| line.row.role == Role::Removed);
         (is_decided || MIN_LEFT.is_reached_by(left, all))
-            && !removed.any(|line| self.was_moved_elsewhere(line))
+            && !removed.any(|line| self.was_moved_elsewhere(line) || is_another_now(line))
             && self.removed_lines_are_attached()
             && self.blocks_around_are_left()
             && !self.may_be_a_twin()

@@ -8,7 +8,17 @@ use std::borrow::Cow;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{GlobError, fold};
+use super::fold;
+
+/// An invalid glob.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the glob `{glob}` cannot be used: {reason}")]
+pub struct GlobError {
+    /// The glob.
+    pub glob: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
 
 /// A set of globs.
 #[derive(Debug, Clone, Default)]

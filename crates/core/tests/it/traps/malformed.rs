@@ -177,3 +177,33 @@ fn dots_behind_line_numbers_are_in_both_texts() {
     let numbered = "  6→    fn connect() {\n  7→        run(1)";
     refused(file, numbered, "    fn connect() {\n        // ... the rest", "placeholder_text");
 }
+
+/// A file in which the old text is indented by three, and starts with the blank line above a class.
+#[rstest]
+#[case::replacement("self.mode = mode", "self.mode = None")]
+#[case::insertion("self.mode = mode\n", "self.mode = mode\n        self.size = 0\n")]
+fn a_blank_line_that_both_texts_start_with_is_not_added(#[case] from: &str, #[case] to: &str) {
+    let file = "import os\n\n\nclass Loader:\n    def __init__(self, path):\n        self.path = path\n        self.mode = mode\n\n    def load(self):\n        pass\n";
+    let right = "\nclass Loader:\n    def __init__(self, path):\n        self.path = path\n        self.mode = mode\n\n    def load(self):";
+    let old = right.replace("\n    ", "\n   ").replace("\n       ", "\n      ");
+    applied(file, &old, &right.replace(from, to), file.replace(from, to));
+}
+
+/// The old text was escaped, the new one was not: what it has of escapes belongs to its string literals.
+#[test]
+fn a_new_text_with_line_breaks_is_not_unescaped() {
+    let file = "def f():\n    for line in f:\n        handle(line, \"a\\\\nb\\t\")\n    return 1\n\ndef store(self):\n    pass\n";
+    let old = "    for line in f:\\n        handle(line, \\\"a\\\\\\\\nb\\\\t\\\")\\n    return 1";
+    let new = "    for line in f:\n        added = 1\n        handle(line, \"a\\\\nb\\t\")\n    return 1";
+    applied(file, old, new, file.replace("in f:\n", "in f:\n        added = 1\n"));
+}
+
+/// A line that only moves to another depth keeps the file's quotation marks.
+#[test]
+fn a_line_that_is_indented_keeps_its_punctuation() {
+    let file = "def g():\n    loader = Loader(\"x\")\n    loader.load()\n";
+    let old = "    loader = Loader(\u{201d}x\u{201d})\n    loader.load()";
+    let new = "    if z:\n        loader = Loader(\u{201d}x\u{201d})\n    loader.load()";
+    let after = "def g():\n    if z:\n        loader = Loader(\"x\")\n    loader.load()\n";
+    applied(file, old, new, after);
+}
