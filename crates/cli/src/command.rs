@@ -274,7 +274,9 @@ mod tests {
             let whole = Cli::command().try_get_matches_from(&words);
             let whole = whole.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
             match parse_named(&words) {
-                Some(Ok(alone)) => assert_eq!(format!("{alone:?}"), format!("{:?}", whole.unwrap()), "{line}"),
+                Some(Ok(alone)) => {
+                    assert_eq!(format!("{alone:?}"), format!("{:?}", whole.unwrap()), "{line}")
+                }
                 Some(Err(error)) => assert_eq!(error.to_string(), whole.unwrap_err().to_string(), "{line}"),
                 None => {
                     let is_ambiguous = line.contains("--session");

@@ -141,8 +141,7 @@ impl EmptiedFolder {
         let Location { dir, name } = &self.location;
         // Someone has changed its attributes, and the journal has the old ones.
         if self.is_known
-            && folder_attributes::read_open(&self.path, dir, name)
-                .is_ok_and(|found| found != self.attributes)
+            && folder_attributes::read_open(&self.path, dir, name).is_ok_and(|found| found != self.attributes)
         {
             return Ok(false);
         }

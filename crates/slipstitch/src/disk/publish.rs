@@ -60,8 +60,7 @@ impl Staged for DiskStaged<'_> {
             }
             published += 1;
         }
-        let outcome =
-            outcome.and_then(|()| self.sync_folders()).and_then(|()| self.remove_emptied_folders());
+        let outcome = outcome.and_then(|()| self.sync_folders()).and_then(|()| self.remove_emptied_folders());
         if let Err(error) = outcome {
             let error = self.roll_back(published).unwrap_or(match error {
                 // The earlier steps were visible. Whoever changed this file may have read them, and a repeated edit could be
