@@ -33,6 +33,7 @@ mod write;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::global::Global;
@@ -75,16 +76,21 @@ pub(crate) fn parser() -> clap::Command {
     reflow_help(Cli::command())
 }
 
-/// Parses a command line that names a command, without building the parsers of the other commands, which
-/// took a quarter of a short command. `None` if parsing fails or help is requested; the full parser then handles it.
-pub(crate) fn parse_named(arguments: &[OsString]) -> Option<Cli> {
+/// Parses a command line that names a command or asks for the version, without building the parsers of other commands, which
+/// took a quarter of a short command and most of `--version`. `None` if parsing fails or help is requested; the full parser then
+/// handles it.
+pub(crate) fn parse_named(arguments: &[OsString]) -> Option<Result<Cli, clap::Error>> {
     // A value such as that of `--session` may have the same name. Then the command itself is unknown here.
     let named = |word: &OsString| COMMANDS.iter().find(|(name, _)| word == name);
-    let (name, augment) = arguments.iter().skip(1).find_map(named)?;
-    let global = Global::augment_args(clap::Command::new(PROGRAM)).disable_help_subcommand(true);
-    let parser = global.subcommand(augment(clap::Command::new(*name)));
+    let global = Global::augment_args(clap::Command::new(PROGRAM));
+    let Some((name, augment)) = arguments.iter().skip(1).find_map(named) else {
+        let parser = global.version(env!("CARGO_PKG_VERSION"));
+        let error = parser.try_get_matches_from(arguments).err()?;
+        return (error.kind() == ErrorKind::DisplayVersion).then_some(Err(error));
+    };
+    let parser = global.disable_help_subcommand(true).subcommand(augment(clap::Command::new(*name)));
     let mut matches = parser.try_get_matches_from(arguments).ok()?;
-    Cli::from_arg_matches_mut(&mut matches).ok()
+    Cli::from_arg_matches_mut(&mut matches).ok().map(Ok)
 }
 
 /// Adds the arguments of a command to its parser.
@@ -259,18 +265,33 @@ mod tests {
             "slipstitch edit",
             "slipstitch edit --help",
             "slipstitch --version",
+            "slipstitch -V edit",
+            "slipstitch frobnicate -V",
             "slipstitch frobnicate edit",
             "slipstitch",
         ] {
             let words: Vec<std::ffi::OsString> = line.split(' ').map(Into::into).collect();
             let whole = Cli::command().try_get_matches_from(&words);
             let whole = whole.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-            if let Some(alone) = parse_named(&words) {
-                assert_eq!(format!("{alone:?}"), format!("{:?}", whole.unwrap()), "{line}");
-            } else {
-                let is_ambiguous = line.contains("--session");
-                assert!(whole.is_err() || is_ambiguous, "{line} is parsed twice");
+            match parse_named(&words) {
+                Some(Ok(alone)) => {
+                    assert_eq!(format!("{alone:?}"), format!("{:?}", whole.unwrap()), "{line}")
+                }
+                Some(Err(error)) => assert_eq!(error.to_string(), whole.unwrap_err().to_string(), "{line}"),
+                None => {
+                    let is_ambiguous = line.contains("--session");
+                    assert!(whole.is_err() || is_ambiguous, "{line} is parsed twice");
+                }
             }
+        }
+    }
+
+    #[test]
+    fn the_version_needs_no_command() {
+        for line in ["slipstitch --version", "slipstitch -V", "slipstitch --root r --json -V"] {
+            let words: Vec<std::ffi::OsString> = line.split(' ').map(Into::into).collect();
+            let error = parse_named(&words).unwrap().unwrap_err();
+            assert_eq!(error.to_string(), format!("slipstitch {}\n", env!("CARGO_PKG_VERSION")), "{line}");
         }
     }
 

@@ -57,8 +57,8 @@ fn main() -> ExitCode {
 fn parse() -> Result<command::Cli, clap::Error> {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     let arguments: Vec<_> = std::env::args_os().collect();
-    if let Some(cli) = command::parse_named(&arguments) {
-        return Ok(cli);
+    if let Some(parsed) = command::parse_named(&arguments) {
+        return parsed;
     }
     command::Cli::try_parse().map_err(|error| match error.kind() {
         DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand => {

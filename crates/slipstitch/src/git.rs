@@ -18,6 +18,7 @@ use gix_object::{CommitRefIter, Find, FindHeader, Kind, TreeRefIter};
 use gix_ref::Target;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::versions::{KnownVersion, VersionSource, Versions};
+use slipstitch_platform::names;
 
 use crate::os_path::text_to_path;
 
@@ -69,10 +70,10 @@ impl Versions for GitVersions {
 
 fn find_versions(file: &Path, now: &[u8], deadline: Deadline, found: &mut Vec<KnownVersion>) -> Option<()> {
     let repository = file.ancestors().skip(1).find_map(Repository::at)?;
-    let path = file.strip_prefix(&repository.work_tree).ok()?.to_str()?;
+    let path = names::to_text(file.strip_prefix(&repository.work_tree).ok()?)?;
     let lookup = Lookup::open(&repository, deadline)?;
-    if !lookup.add_versions(path, found) {
-        let former = renames::former_name(&lookup, path, now)?;
+    if !lookup.add_versions(&path, found) {
+        let former = renames::former_name(&lookup, &path, now)?;
         lookup.add_versions(&former, found);
     }
     Some(())

@@ -14,6 +14,9 @@ use crate::file_info::{FileInfo, Readers};
 /// Whatever has a handle of an open file or folder.
 pub use std::os::fd::AsFd as AsHandle;
 
+/// Whether a folder can be removed while this process has it open.
+pub const REMOVES_OPEN_FOLDERS: bool = true;
+
 /// The permission bits of a new file, before the umask.
 pub(crate) fn mode_of(readers: Readers) -> Mode {
     match readers {

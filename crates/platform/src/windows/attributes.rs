@@ -6,8 +6,8 @@ use std::io;
 
 pub use crate::not_linux::attributes::*;
 
-/// Whether a file is read-only.
-pub const MODE_BITS: u32 = 0o222;
+/// Whether a file is read-only, which stands for the owner's right to write.
+pub const MODE_BITS: u32 = 0o200;
 
 /// Does nothing: the replaced file's access list is kept, and with it the owner's rights.
 pub fn set_owner(_: &File, _: Option<u32>, _: Option<u32>) -> io::Result<()> {

@@ -13,6 +13,9 @@ use crate::file_info::{FileInfo, FileKind, Readers};
 
 pub use crate::not_linux::files::*;
 
+/// Whether a folder can be removed while this process has it open.
+pub const REMOVES_OPEN_FOLDERS: bool = false;
+
 /// Whatever has a handle of an open file or folder.
 pub use std::os::windows::io::AsHandle;
 

@@ -91,24 +91,14 @@ impl EmptiedFolders {
     /// Removes the folders, except those that are in use, and flushes the folders that contained them. After an error
     /// those that were removed can be restored.
     pub(super) fn remove(&mut self, fsync: Fsync) -> Result<(), WorkspaceError> {
-        for (index, folder) in self.list.iter().enumerate().rev() {
-            let EmptiedFolder { path, location, attributes, is_known, .. } = folder;
-            // Someone has changed its attributes, and the journal has the old ones.
-            if *is_known
-                && folder_attributes::read_open(path, &location.dir, &location.name)
-                    .is_ok_and(|found| found != *attributes)
-            {
-                continue;
+        for index in (0..self.list.len()).rev() {
+            let Some(folder) = self.list.get(index) else { continue };
+            if folder.remove().map_err(|error| io_error(&folder.path, "remove", error))? {
+                self.removed.push(index);
             }
-            if let Err(error) = files::remove_folder(&location.dir, &location.name) {
-                use Problem::{Exists, FolderInUse, Missing, NotAFolder};
-                match problem::of(&error) {
-                    // Someone else has put something there, or has removed or replaced it.
-                    Some(FolderInUse | Exists | Missing | NotAFolder) => continue,
-                    _ => return Err(io_error(path, "remove", error)),
-                }
+            if !files::REMOVES_OPEN_FOLDERS {
+                self.close_parent(index);
             }
-            self.removed.push(index);
         }
         if fsync == Fsync::Off {
             return Ok(());
@@ -124,6 +114,15 @@ impl EmptiedFolders {
         Ok(())
     }
 
+    /// Closes the folder around a removed one if it is to be removed next.
+    fn close_parent(&mut self, index: usize) {
+        let around = |folder: &EmptiedFolder| self.list.iter().find(|outer| outer.id == folder.parent);
+        let stays = self.list.get(index).and_then(around).map(|outer| Arc::clone(&outer.location.dir));
+        if let (Some(dir), Some(folder)) = (stays, self.list.get_mut(index)) {
+            folder.location.dir = dir;
+        }
+    }
+
     /// Creates the removed folders again, with their permissions. Returns whether there were any: then open handles of
     /// them are of no use any more.
     pub(super) fn restore(&mut self, roots: &Roots, fsync: Fsync) -> Result<bool, WorkspaceError> {
@@ -137,6 +136,26 @@ impl EmptiedFolders {
 }
 
 impl EmptiedFolder {
+    /// Removes it, unless it is in use. Returns whether it was removed.
+    fn remove(&self) -> io::Result<bool> {
+        let Location { dir, name } = &self.location;
+        // Someone has changed its attributes, and the journal has the old ones.
+        if self.is_known
+            && folder_attributes::read_open(&self.path, dir, name).is_ok_and(|found| found != self.attributes)
+        {
+            return Ok(false);
+        }
+        use Problem::{Exists, FolderInUse, InUse, Missing, NotAFolder};
+        match files::remove_folder(dir, name) {
+            Ok(()) => Ok(true),
+            // Someone else has put something there, has it open, or has removed or replaced it.
+            Err(error) => match problem::of(&error) {
+                Some(FolderInUse | InUse | Exists | Missing | NotAFolder) => Ok(false),
+                _ => Err(error),
+            },
+        }
+    }
+
     fn create(&self, roots: &Roots, fsync: Fsync) -> io::Result<()> {
         // The parent may have been removed and created again too.
         let Some(Location { dir, name }) = locate_folder(roots, &self.path)? else {

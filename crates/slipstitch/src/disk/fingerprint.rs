@@ -125,20 +125,22 @@ impl Fingerprint {
         Sighting { identity: self.identity, is_unmodified: self.are_timestamps_reliable }
     }
 
-    /// Looks at the file at `location` right before it is displaced. If its metadata has changed, it is read. The
-    /// error is the hash of the content it has instead, if that could be read.
+    /// Looks at the file at `location` right before it is displaced. It is read if its metadata has changed, or if
+    /// programs can set all of its metadata. The error is the hash of the content it has instead, if that could be read.
     pub(super) fn look(&self, path: &FilePath, location: &Location) -> Result<Sighting, Option<ContentHash>> {
         let as_hashed = (self.identity, self.ctime);
-        let mut known = as_hashed;
+        let mut known = info::HAS_CHANGE_TIME.then_some(as_hashed);
         for _ in 0..MAX_LOOKS {
             let seen = identity_at(location).ok_or(None)?;
-            if seen == known {
+            if Some(seen) == known {
                 let is_unmodified = self.are_timestamps_reliable && seen == as_hashed;
                 return Ok(Sighting { identity: seen.0, is_unmodified });
             }
             let Ok(Some((file, metadata))) = location.open() else { return Err(None) };
             match copy::digest(path, file, self.expected(&metadata)) {
-                Ok(read) if read.hash == self.hash => known = (Identity::of(&metadata), metadata.changed),
+                Ok(read) if read.hash == self.hash => {
+                    known = Some((Identity::of(&metadata), metadata.changed));
+                }
                 Ok(read) => return Err(Some(read.hash)),
                 Err(_) => return Err(None),
             }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 
 use slipstitch_core::change::Restore;
 use slipstitch_core::path::FilePath;
 use slipstitch_core::ports::workspace::{Staged, WorkspaceError, Written};
-use slipstitch_platform::files;
+use slipstitch_platform::{files, problem};
 
 use super::Fsync;
 use super::error::{io_error, refused};
@@ -59,8 +60,7 @@ impl Staged for DiskStaged<'_> {
             }
             published += 1;
         }
-        let outcome =
-            outcome.and_then(|()| self.sync_folders()).and_then(|()| self.emptied_folders.remove(self.fsync));
+        let outcome = outcome.and_then(|()| self.sync_folders()).and_then(|()| self.remove_emptied_folders());
         if let Err(error) = outcome {
             let error = self.roll_back(published).unwrap_or(match error {
                 // The earlier steps were visible. Whoever changed this file may have read them, and a repeated edit could be
@@ -107,15 +107,28 @@ impl DiskStaged<'_> {
         failure
     }
 
+    /// Removes the folders that the change leaves empty.
+    fn remove_emptied_folders(&mut self) -> Result<(), WorkspaceError> {
+        for Step { location, is_folder_closed, kind, .. } in &mut self.steps {
+            if let (false, StepKind::Remove { aside, elsewhere: Some(_), .. }) =
+                (files::REMOVES_OPEN_FOLDERS, kind)
+            {
+                location.dir = Arc::clone(&aside.location().dir);
+                *is_folder_closed = true;
+            }
+        }
+        self.emptied_folders.remove(self.fsync)
+    }
+
     /// Creates the folders again that were removed, and finds the removed files' names in them.
     fn restore_folders(&mut self) -> Result<(), WorkspaceError> {
-        if !self.emptied_folders.restore(self.roots, self.fsync)? {
-            return Ok(());
-        }
-        for Step { path, location, .. } in self.steps.iter_mut().filter(|step| step.is_set_aside_elsewhere())
-        {
-            if let Some(found) = lookup::locate(self.roots, path, "restore")? {
-                *location = found;
+        let was_any_removed = self.emptied_folders.restore(self.roots, self.fsync)?;
+        for step in self.steps.iter_mut().filter(|step| step.is_set_aside_elsewhere()) {
+            if (was_any_removed || step.is_folder_closed)
+                && let Some(found) = lookup::locate(self.roots, &step.path, "restore")?
+            {
+                step.location = found;
+                step.is_folder_closed = false;
             }
         }
         Ok(())
@@ -269,7 +282,7 @@ impl Step {
 
     /// Restores what was there before the step.
     fn roll_back(&mut self) -> Result<(), WorkspaceError> {
-        let Self { path, action, location, kind, .. } = self;
+        let Self { path, action, location, is_folder_closed, kind, .. } = self;
         match kind {
             StepKind::Create { temp, id, after } => {
                 // If another program has put a file there, it is not ours to remove.
@@ -283,7 +296,10 @@ impl Step {
                 Replacement { path, action, location, temp, spare, id: *id, after: *after }.put_back()
             }
             StepKind::Remove { aside, elsewhere, .. } => {
-                let restored = rename_no_replace(aside.location(), location);
+                let restored = match is_folder_closed {
+                    true => Err(problem::missing()),
+                    false => rename_no_replace(aside.location(), location),
+                };
                 keep_if_not_restored(restored, path, action, aside, elsewhere.as_ref())
             }
             StepKind::InPlace { write, .. } => write.roll_back(path),

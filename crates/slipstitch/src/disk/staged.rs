@@ -46,6 +46,8 @@ pub(super) struct Step {
     pub(super) path: FilePath,
     pub(super) action: &'static str,
     pub(super) location: Location,
+    /// Whether `location` has another folder, because the file's own folder was to be removed and could not be while it is open.
+    pub(super) is_folder_closed: bool,
     pub(super) kind: StepKind,
     /// The index of the change's file that it belongs to.
     pub(super) file_index: usize,

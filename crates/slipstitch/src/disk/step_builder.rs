@@ -176,7 +176,7 @@ impl StepBuilder<'_, '_> {
     }
 
     fn step(&self, path: FilePath, action: &'static str, location: Location, kind: StepKind) -> Step {
-        Step { path, action, location, kind, file_index: self.file_index }
+        Step { path, action, location, is_folder_closed: false, kind, file_index: self.file_index }
     }
 
     /// Writes the new content into a temporary file next to `location`.

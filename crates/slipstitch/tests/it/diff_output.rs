@@ -100,7 +100,8 @@ fn file_name(number: usize) -> FilePath {
     // Diff headers have to quote names with spaces and quotes.
     let name = match number % 10 {
         0 => format!("folder/with space {number}"),
-        1 => format!("quo\"te {number}"),
+        // Windows has no quotes in names.
+        1 if cfg!(unix) => format!("quo\"te {number}"),
         2 => format!("ümläut{number}"),
         _ => format!("plain{number}.txt"),
     };

@@ -111,36 +111,6 @@ fn folders_that_an_undo_creates_go_when_it_is_reverted() {
     assert_eq!(test.listing(), Vec::<String>::new());
 }
 
-#[test]
-fn undo_of_a_creation_removes_its_folders_unless_they_are_used() {
-    let test = TestWorkspace::new();
-    let create = || test.workspace.edit("a/b/f").create("text\n").apply().unwrap();
-    create();
-    assert_eq!(test.undo().status(), Status::Applied);
-    assert_eq!(test.listing(), Vec::<String>::new());
-    create();
-    test.put("a/theirs", "kept\n");
-    assert_eq!(test.undo().status(), Status::Applied);
-    assert_eq!(test.listing(), ["a/", "a/theirs"]);
-    // A folder that was there before stays.
-    create();
-    assert_eq!(test.undo().status(), Status::Applied);
-    assert_eq!(test.listing(), ["a/", "a/theirs"]);
-}
-
-#[test]
-fn undo_of_a_move_removes_the_folders_that_were_created_for_it() {
-    let test = TestWorkspace::new();
-    test.put("f", "text\n");
-    test.workspace
-        .patch("*** Begin Patch\n*** Update File: f\n*** Move to: a/b/g\n@@\n-text\n+new\n*** End Patch\n")
-        .apply()
-        .unwrap();
-    assert_eq!(test.text("a/b/g"), "new\n");
-    assert_eq!(test.undo().status(), Status::Applied);
-    assert_eq!((test.text("f").as_str(), test.listing()), ("text\n", vec!["f".to_owned()]));
-}
-
 /// Closes the folders of a path to everyone else, each in its own way.
 fn close_folders(test: &TestWorkspace) -> (Vec<u32>, bool) {
     test.set_mode("a", 0o2700);
