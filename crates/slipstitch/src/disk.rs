@@ -57,7 +57,7 @@ use slipstitch_core::ports::workspace::{
     FolderEntry, InterruptedChange, OpenResult, ReadResult, Staged, Workspace, WorkspaceError,
 };
 
-use slipstitch_platform::names;
+use slipstitch_platform::{files, names};
 
 use cleanup::CleanupFolder;
 use in_place::BackupFolder;
@@ -266,7 +266,7 @@ fn open_root(root: &Path) -> Result<Root, OpenError> {
         std::io::ErrorKind::NotADirectory => OpenError::NotAFolder(root.into()),
         _ => OpenError::Root { path: root.into(), source },
     };
-    let canonical = names::canonicalize(root).map_err(failed)?;
+    let canonical = files::real_path(root).map_err(failed)?;
     let handle = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(failed)?;
     let name = names::to_text(&canonical).ok_or(OpenError::NotUtf8(canonical))?;
     let given = std::path::absolute(root).ok().and_then(|path| names::to_text(&path));

@@ -48,7 +48,7 @@ use slipstitch_core::ports::journal::{
     ProposalId, Record, RejectedHunk, StoredProposal, Summary,
 };
 use slipstitch_core::text::ContentHash;
-use slipstitch_platform::names;
+use slipstitch_platform::files;
 use slipstitch_platform::private::owner_only;
 
 use crate::Fsync;
@@ -131,7 +131,7 @@ impl SqliteJournal {
         let log = state_dir.join(format!("{FILE}-wal"));
         let open = OpenMark::take(state_dir, &log).map_err(|error| failed(with_path(&error)))?;
         // SQLite refuses a symlink anywhere in the path, but only the file itself matters.
-        let real = names::canonicalize(state_dir).map_err(|error| failed(error.to_string()))?.join(FILE);
+        let real = files::real_path(state_dir).map_err(|error| failed(error.to_string()))?.join(FILE);
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut connection =
             Connection::open_with_flags(&real, flags).map_err(|error| failed(with_path(&error)))?;
@@ -448,7 +448,7 @@ impl Journal for SqliteJournal {
     fn pending_in_other_root(&self, path: &FilePath) -> Result<Option<(ChangeId, String)>, JournalError> {
         let absolute = Path::new(&self.root).join(text_to_path(path.as_str()));
         // Intents contain canonical paths.
-        let canonical = names::canonicalize(&absolute).unwrap_or_else(|_| absolute.clone());
+        let canonical = files::real_path(&absolute).unwrap_or_else(|_| absolute.clone());
         let found = self.query("list pending changes", |connection| {
             query::pending_elsewhere(connection, &self.root, |file| file == absolute || file == canonical)
         })?;

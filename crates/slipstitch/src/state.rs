@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use slipstitch_platform::files;
 use slipstitch_platform::private::{self, Exposure};
-use slipstitch_platform::{files, names};
 
 /// The environment variable with the path of the state folder.
 pub const ENV_VAR: &str = "SLIPSTITCH_STATE_DIR";
@@ -84,7 +84,7 @@ fn choose(
 fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     let failed = |source| StateError::Io { folder: folder.into(), source };
     let roots: Vec<PathBuf> =
-        roots.iter().map(|root| names::canonicalize(root).unwrap_or_else(|_| root.into())).collect();
+        roots.iter().map(|root| files::real_path(root).unwrap_or_else(|_| root.into())).collect();
     let outside = |real: PathBuf| match roots.iter().find(|root| real.starts_with(root)) {
         Some(root) => Err(StateError::InsideRoot { folder: real, root: root.clone() }),
         None => Ok(real),
@@ -93,7 +93,7 @@ fn create(folder: &Path, roots: &[&Path]) -> Result<PathBuf, StateError> {
     // path was changed meanwhile.
     outside(resolve(&std::path::absolute(folder).map_err(failed)?))?;
     private::create_folder(folder).map_err(failed)?;
-    let real = outside(names::canonicalize(folder).map_err(failed)?)?;
+    let real = outside(files::real_path(folder).map_err(failed)?)?;
     match private::exposure(&real).map_err(failed)? {
         Exposure::None => Ok(real),
         Exposure::OtherOwner(owner) => Err(StateError::NotOwned { folder: real, owner }),
@@ -146,7 +146,7 @@ fn resolve_links(path: &Path, max_dangling: usize) -> PathBuf {
             return real;
         }
         real.push(part);
-        if let Ok(found) = names::canonicalize(&real) {
+        if let Ok(found) = files::real_path(&real) {
             return found;
         }
         // What is created through a dangling symlink is created at its target.

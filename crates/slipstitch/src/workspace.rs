@@ -26,7 +26,7 @@ use slipstitch_core::report::Report;
 use slipstitch_core::settings::{Mode, Settings};
 use slipstitch_core::text::{Encoding, EncodingRule};
 use slipstitch_editors::{Emacs, ServerStatus, Synced};
-use slipstitch_platform::names;
+use slipstitch_platform::files;
 
 use crate::config::{Config, ConfigError, ROOT_FILE, Relaxing};
 use crate::confine::{ConfineError, Confinement, confine};
@@ -637,7 +637,7 @@ impl Workspace {
             .next()
             .map(|root| (Path::new(root), Path::new(root).join(text_to_path(path.as_str()))));
         let real = real.and_then(|(root, file)| {
-            let real = names::canonicalize(&file).ok()?;
+            let real = files::real_path(&file).ok()?;
             FilePath::from_record(&path_to_text(real.strip_prefix(root).ok()?)).ok()
         });
         is_private(path) || real.is_some_and(|real| is_private(&real))

@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +12,6 @@ pub const HAS_WINDOWS_NAMES: bool = false;
 #[cfg(not(target_os = "macos"))]
 pub fn folded(name: &OsStr) -> Vec<u8> {
     name.as_bytes().to_vec()
-}
-
-/// A path with all symlinks resolved, as people write it.
-pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
-    crate::files::real_path(path)
 }
 
 /// The text of a path, separated by `/`; `None` if it is not UTF-8.

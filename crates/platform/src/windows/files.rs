@@ -208,7 +208,7 @@ pub fn spelling(dir: &Dir, name: OsString) -> OsString {
     own.unwrap_or(name)
 }
 
-/// The path with all symlinks resolved, as people write it.
+/// The path with all symlinks resolved, as people write it: not in the form `\\?\C:\`.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
 }

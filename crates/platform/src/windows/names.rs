@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Whether names follow the rules of Windows: separated by `\` as well, with drives, and some are not allowed.
@@ -10,11 +9,6 @@ pub const HAS_WINDOWS_NAMES: bool = true;
 /// whose names differ in nothing else share a lock and cannot be changed in one call.
 pub fn folded(name: &OsStr) -> Vec<u8> {
     name.to_string_lossy().chars().flat_map(char::to_uppercase).collect::<String>().into_bytes()
-}
-
-/// A path with all symlinks resolved, as people write it: not in the form `\\?\C:\`.
-pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
-    dunce::canonicalize(path)
 }
 
 /// The text of a path, separated by `/`.

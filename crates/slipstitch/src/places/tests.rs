@@ -2,7 +2,7 @@ use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 
-use slipstitch_platform::names;
+use slipstitch_platform::files;
 use tempfile::TempDir;
 
 use super::place::Found;
@@ -18,7 +18,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let top = names::canonicalize(folder.path()).unwrap();
+        let top = files::real_path(folder.path()).unwrap();
         let root = top.join("root");
         fs::create_dir(&root).unwrap();
         let places = DiskPlaces {

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use slipstitch_core::path::{Absolute, FilePath};
 use slipstitch_core::ports::workspace::{ReadResult, Workspace, WorkspaceError};
-use slipstitch_platform::names;
+use slipstitch_platform::files;
 
 use crate::support::{TestDisk, content, created, file};
 
 /// A path as answers show it: `/C:/x/y` on Windows.
 fn shown(path: &Path) -> String {
-    let path = names::canonicalize(path).unwrap().to_str().unwrap().replace('\\', "/");
+    let path = files::real_path(path).unwrap().to_str().unwrap().replace('\\', "/");
     if path.starts_with('/') { path } else { format!("/{path}") }
 }
 
