@@ -100,7 +100,7 @@ fn may_be_unsafe(file: &str, versions: &[String], call: &Value) -> bool {
         is_quoted
             || has_twins
             || versions.iter().any(is_uncertain)
-            || has_place_without_blank_lines(file, old)
+            || has_other_place_without_blank_lines(file, old)
     })
 }
 
@@ -109,13 +109,21 @@ fn trimmed_lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-/// Whether lines of a file are those of a text, with their indentation, apart from blank lines.
-fn has_place_without_blank_lines(file: &str, old: &str) -> bool {
-    let lines = |text: &str| -> Vec<String> {
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.trim_end().to_owned()).collect()
+/// Whether lines of a file outside the place of a text are those of the text, with their indentation, apart from blank lines.
+fn has_other_place_without_blank_lines(file: &str, old: &str) -> bool {
+    let lines = |text: &str| -> Vec<(usize, String)> {
+        let starts = text.split_inclusive('\n').scan(0, |at, line| {
+            *at += line.len();
+            Some((*at - line.len(), line.trim_end().to_owned()))
+        });
+        starts.filter(|(_, line)| !line.is_empty()).collect()
     };
+    let Ok((from, to)) = place(file, old) else { return false };
     let (file, old) = (lines(file), lines(old));
-    !old.is_empty() && file.windows(old.len()).any(|block| block == old)
+    let is_equal =
+        |block: &[(usize, String)]| block.iter().zip(&old).all(|((_, one), (_, other))| one == other);
+    !old.is_empty()
+        && file.windows(old.len()).any(|block| is_equal(block) && !(from..to).contains(&block[0].0))
 }
 
 /// REQ-PATCH-004.
