@@ -221,22 +221,48 @@ fn collect_source_coverage(folder: &Path, top: &Path, coverage: &mut Coverage) {
             collect_source_coverage(&path, top, coverage);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
-            let mut ids: Vec<String> = Vec::new();
-            for line in text.lines().map(str::trim) {
-                if let Some(list) = line.strip_prefix("// Shows: ") {
-                    ids.extend(list.split(',').map(|id| id.trim().to_owned()));
-                } else if let Some(rest) =
-                    line.trim_start_matches("async ").strip_prefix("fn ").filter(|_| !ids.is_empty())
-                {
-                    let name: String =
-                        rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                    let file = path.strip_prefix(top).unwrap().display();
-                    for id in ids.drain(..) {
-                        coverage.entry(id).or_default().push(format!("{file}: {name}"));
-                    }
-                }
+            let file = path.strip_prefix(top).unwrap().display().to_string();
+            for (id, name) in find_shown(&file, &text) {
+                coverage.entry(id).or_default().push(format!("{file}: {name}"));
             }
         }
+    }
+}
+
+/// The ids in the `Shows:` comments of a source file, each with the test below it. Panics if something other than a test is below.
+fn find_shown(file: &str, text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
+    let mut is_test = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(list) = line.strip_prefix("// Shows: ") {
+            ids.extend(list.split(',').map(|id| id.trim().to_owned()));
+            is_test = false;
+        } else if ["#[test]", "#[rstest]"].contains(&line) || line.starts_with("#[tokio::test") {
+            is_test = true;
+        } else if let Some(rest) =
+            line.trim_start_matches("async ").strip_prefix("fn ").filter(|_| !ids.is_empty())
+        {
+            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(is_test, "{file}: {name} is said to show {ids:?}, but it is not a test");
+            found.extend(ids.drain(..).map(|id| (id, name.clone())));
+        }
+    }
+    assert!(ids.is_empty(), "{file}: no test below the comment that names {ids:?}");
+    found
+}
+
+#[test]
+fn ids_belong_to_the_test_below_them() {
+    let shown = |text: &str| find_shown("a.rs", text);
+    // The comments are put together, because this file is read as well.
+    let comment = format!("// {}: A, B", "Shows");
+    let test = format!("{comment}\n/// Adds.\n#[rstest]\n#[case(1)]\nasync fn adds() {{}}\n");
+    assert_eq!(shown(&test), [("A".into(), "adds".into()), ("B".into(), "adds".into())]);
+    let helper = format!("{comment}\nfn helper() {{}}\n#[test]\nfn adds() {{}}\n");
+    let nothing = format!("#[test]\nfn adds() {{}}\n{comment}\n");
+    for text in [helper, nothing] {
+        assert!(std::panic::catch_unwind(|| shown(&text)).is_err(), "{text}");
     }
 }
 

@@ -78,7 +78,8 @@ impl Files<'_> {
         let text = self.text;
         let (answer, after) = self.call(tool, arguments.clone());
         let status = answer.report.status();
-        let context = || format!("{arguments:#}\nfile:\n{text:?}\nanswer:\n{}", answer.text);
+        let context =
+            || format!("{arguments:#}\ndiff:\n{}\nfile:\n{text:?}\nanswer:\n{}", self.diff, answer.text);
         let verdict = match verdict {
             Verdict::OrRefused(_) if status == Status::Refused => &Verdict::Refused,
             Verdict::OrRefused(otherwise) => otherwise,

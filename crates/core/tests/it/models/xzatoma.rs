@@ -202,8 +202,12 @@ fn call(rng: &mut Rng, file: &str) -> Value {
         let mut old = match lines.len() {
             0 => "absent".to_owned(),
             count => {
-                let from = rng.usize(0..count);
-                let more = if rng.bool() { rng.usize(1..4) } else { rng.usize(1..40) };
+                // Most of the file, so that it shrinks too much; a few lines; or any number of them.
+                let (from, more) = match rng.u8(0..6) {
+                    0 => (rng.usize(0..count.min(3)), count - rng.usize(0..count.min(3))),
+                    1..4 => (rng.usize(0..count), rng.usize(1..4)),
+                    _ => (rng.usize(0..count), rng.usize(1..40)),
+                };
                 lines[from..count.min(from + more)].concat()
             }
         };
