@@ -98,8 +98,7 @@ impl Log {
             true => Empty::NothingSelected(known_names(&workspace, global)),
             false => Empty::Nothing,
         };
-        let note = self.selection.other_roots(Filter::default(), &workspace, global);
-        let note = note.map(|roots| format!("changes {roots}"));
+        let note = self.selection.note_on_other_roots(&workspace, global);
         Ok(Box::new(LogOutput { more, empty, note, ..LogOutput::of(changes, &workspace)? }))
     }
 }
