@@ -88,6 +88,12 @@ impl Selection {
         }
     }
 
+    /// A note that names other roots of the project with changes that are selected, for a command that shows one root.
+    pub(crate) fn note_on_other_roots(&self, workspace: &Workspace, global: &Global) -> Option<String> {
+        let roots = self.other_roots(Filter::default(), workspace, global)?;
+        Some(format!("changes {roots}"))
+    }
+
     /// Whether something that was made then, by this origin and with these files, is selected.
     pub(crate) fn includes<'a>(
         &self,

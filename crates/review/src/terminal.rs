@@ -43,6 +43,8 @@ pub struct Options<'a> {
     pub colors: Colors,
     /// What is shown.
     pub limits: Limits<'a>,
+    /// Shown first, until a key is pressed.
+    pub note: Option<String>,
 }
 
 /// What the view is limited to.
@@ -69,6 +71,7 @@ pub fn run(workspace: &Workspace, options: Options<'_>) -> io::Result<usize> {
     // Calls wait for a decision while the view is open. Without it, they are answered at once.
     let _attended = workspace.attend_review();
     let mut model = Model::new(workspace, options.reviewer, options.limits);
+    model.message = options.note;
     let mut terminal = ratatui::try_init()?;
     let shown = show(&mut terminal, &mut model, options.colors);
     let restored = ratatui::try_restore();

@@ -12,7 +12,8 @@ use clap::Args;
 use serde_json::json;
 use slipstitch::config::{self, Config};
 use slipstitch::core::outcome::Status;
-use slipstitch::core::ports::journal::JournalError;
+use slipstitch::core::plan::ChangeId;
+use slipstitch::core::ports::journal::{Journal, JournalError};
 use slipstitch::disk::FsFeatures;
 use slipstitch::editors::{ServerState, ServerStatus};
 use slipstitch::journal::JournalCheck;
@@ -87,7 +88,7 @@ impl Doctor {
                 findings.interrupted_changes(&workspace);
                 findings.changes_in_other_roots(&workspace, global);
                 findings.kept_copies(&workspace);
-                findings.editors(&workspace);
+                findings.editors(workspace.emacs_servers());
                 findings.settings(&workspace);
             }
             // Failing to open is itself a finding.
@@ -198,12 +199,39 @@ impl Findings {
         let Ok(state) = slipstitch::state::folder(global.state_dir.as_deref(), &[root.as_path()]) else {
             return;
         };
-        if let Ok(files) = DiskWorkspace::open(&root, &slipstitch::state::locks(&state), Fsync::On) {
-            self.roots(files.probe_features());
+        let Ok(files) = DiskWorkspace::open(&root, &slipstitch::state::locks(&state), Fsync::On) else {
+            return;
+        };
+        self.roots(files.probe_features());
+        match SqliteJournal::open(&state, files.root()) {
+            Ok(journal) => {
+                self.journal_check(journal.check(), &state);
+                self.changes_to_recover(&journal);
+            }
+            Err(error) => self.journal_check(Err(error), &state),
         }
-        let checked =
-            SqliteJournal::open(&state, &root.to_string_lossy()).and_then(|journal| journal.check());
-        self.journal_check(checked, &state);
+        let settings = Config::load(global.config.as_deref()).unwrap_or_default();
+        self.editors(settings.editors.emacs().map(|emacs| emacs.servers()));
+    }
+
+    /// Adds changes that the next command recovers, once the settings can be read: they say how files are written.
+    fn changes_to_recover(&mut self, journal: &SqliteJournal) {
+        let pending = || -> Vec<ChangeId> {
+            journal.pending().unwrap_or_default().into_iter().map(|(id, _)| id).collect()
+        };
+        let seen = pending();
+        if !seen.is_empty() {
+            // A change in progress will be done after the grace period.
+            std::thread::sleep(GRACE_PERIOD);
+        }
+        let interrupted: Vec<ChangeId> = pending().into_iter().filter(|id| seen.contains(id)).collect();
+        for id in &interrupted {
+            let detail = "was interrupted; the next command recovers it once the settings are valid";
+            self.add(format!("change {id}"), Grade::Bad, detail);
+        }
+        if interrupted.is_empty() {
+            self.add("interrupted changes", Grade::Good, "none left");
+        }
     }
 
     fn journal(&mut self, workspace: &Workspace) {
@@ -277,8 +305,8 @@ impl Findings {
     }
 
     /// Adds the Emacs servers and whether they could be asked about their buffers.
-    fn editors(&mut self, workspace: &Workspace) {
-        let Some(servers) = workspace.emacs_servers() else {
+    fn editors(&mut self, servers: Option<Vec<ServerStatus>>) {
+        let Some(servers) = servers else {
             self.add(
                 "editors",
                 Grade::Note,

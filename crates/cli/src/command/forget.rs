@@ -1,5 +1,6 @@
 //! `slipstitch forget`: remove changes, files or sessions from the journal for good.
 
+use anstyle::AnsiColor;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use serde_json::json;
@@ -19,9 +20,11 @@ use crate::error::CommandError;
 use crate::file_argument::file_name;
 use crate::global::Global;
 use crate::ids::{IdRange, parse_ids};
+use crate::other_roots::{OtherRoots, follow_ids, root_note};
 use crate::output::{CommandOutput, CommandResult, Effect};
 use crate::path_filter::PathFilter;
 use crate::prompt::{self, Answer};
+use crate::render::write_labelled;
 use crate::reviewer;
 use crate::selection::{expand_ids, expand_proposal_ids};
 use crate::streams::Streams;
@@ -86,7 +89,8 @@ impl Forget {
                 "Name the ids alone, or select the whole session.",
             ));
         }
-        let workspace = global.open()?;
+        let workspace = self.open(global)?;
+        let note = root_note(&workspace, global);
         let selection = self.selection(&workspace, global)?;
         // An earlier command has confirmed this.
         let finished_erasing = !self.dry_run && workspace.finish_erasing().map_err(unfinished)?;
@@ -95,20 +99,24 @@ impl Forget {
             preview => preview?,
         };
         if preview.is_empty() && finished_erasing {
-            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Real }));
+            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Real, note }));
         }
         if preview.is_empty() {
             let message = "nothing in the journal matches";
             return Err(Report::custom(Status::Refused, "nothing_to_forget", message)
-                .hint("`slipstitch log` lists the changes.")
+                .hint(self.hint_at_other_roots(&workspace, global))
                 .into());
         }
         if self.dry_run {
-            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Dry }));
+            return Ok(Box::new(ForgetOutput { forgotten: preview, finished_erasing, run: Run::Dry, note }));
         }
         // The journal is the record of what agents did, so they must not erase it.
         reviewer::for_acceptance(&workspace, None, "what is in the journal can only be forgotten")?;
-        let preview_text = || prompt::join_lines(&describe(&preview, Run::Dry));
+        let preview_text = || {
+            let mut lines = describe(&preview, Run::Dry);
+            lines.extend(note.iter().map(|note| format!("note: {note}")));
+            prompt::join_lines(&lines)
+        };
         let answer = match self.yes {
             true => Answer::Yes,
             false => prompt::ask(preview_text().as_bytes(), "Forget this for good?"),
@@ -123,11 +131,29 @@ impl Forget {
                 .into());
         }
         let forgotten = forget(&workspace, &selection, Run::Real)?;
-        Ok(Box::new(ForgetOutput { forgotten, finished_erasing, run: Run::Real }))
+        Ok(Box::new(ForgetOutput { forgotten, finished_erasing, run: Run::Real, note }))
     }
 
-    fn selection(&self, workspace: &Workspace, global: &Global) -> Result<ForgetSelection, CommandError> {
-        let mut selection = ForgetSelection { session: global.session.clone(), ..ForgetSelection::default() };
+    /// Opens the root that the ids belong to, all of them to the same one.
+    fn open(&self, global: &Global) -> Result<Workspace, CommandError> {
+        let (changes, proposals) = self.ids_by_kind();
+        let of_changes = follow_ids(global.open()?, &changes, global)?;
+        let root = of_changes.root().to_owned();
+        let workspace = follow_ids(of_changes, &proposals, global)?;
+        if !changes.is_empty() && workspace.root() != root {
+            return Err(CommandError::usage(
+                format!(
+                    "the changes are of the root `{}`, and the proposals of `{}`",
+                    escape_controls(&root),
+                    escape_controls(workspace.root())
+                ),
+                "Name ids of one root at a time.",
+            ));
+        }
+        Ok(workspace)
+    }
+
+    fn ids_by_kind(&self) -> (Vec<IdRange<ChangeId>>, Vec<IdRange<ProposalId>>) {
         let (mut changes, mut proposals) = (Vec::new(), Vec::new());
         for ids in &self.ids {
             match ids {
@@ -135,6 +161,24 @@ impl Forget {
                 Ids::Proposals(range) => proposals.push(*range),
             }
         }
+        (changes, proposals)
+    }
+
+    fn hint_at_other_roots(&self, workspace: &Workspace, global: &Global) -> String {
+        // A path means another file there.
+        let session = global.session.clone().filter(|_| self.file.is_none());
+        let filter = Filter { session, ..Filter::default() };
+        let elsewhere =
+            filter.session.is_some().then(|| OtherRoots::of(workspace).describe(&filter)).flatten();
+        elsewhere.map_or_else(
+            || "`slipstitch log` lists the changes.".into(),
+            |roots| format!("Such changes {roots}."),
+        )
+    }
+
+    fn selection(&self, workspace: &Workspace, global: &Global) -> Result<ForgetSelection, CommandError> {
+        let mut selection = ForgetSelection { session: global.session.clone(), ..ForgetSelection::default() };
+        let (changes, proposals) = self.ids_by_kind();
         selection.changes = expand_ids(&changes, &Filter::default(), workspace)?;
         if !proposals.is_empty() {
             selection.proposals = expand_proposal_ids(&proposals, workspace)?;
@@ -222,6 +266,8 @@ struct ForgetOutput {
     /// Whether text that an earlier command had left was erased.
     finished_erasing: bool,
     run: Run,
+    /// Which root the ids belong to, if it is not the project around the working folder.
+    note: Option<String>,
 }
 
 impl CommandOutput for ForgetOutput {
@@ -247,6 +293,9 @@ impl CommandOutput for ForgetOutput {
         }
         for line in describe(&self.forgotten, self.run) {
             streams.out.line(line);
+        }
+        if let Some(note) = &self.note {
+            write_labelled(AnsiColor::Cyan, "note", note, &mut streams.err);
         }
     }
 }

@@ -98,8 +98,7 @@ impl Log {
             true => Empty::NothingSelected(known_names(&workspace, global)),
             false => Empty::Nothing,
         };
-        let note = self.selection.other_roots(Filter::default(), &workspace, global);
-        let note = note.map(|roots| format!("changes {roots}"));
+        let note = self.selection.note_on_other_roots(&workspace, global);
         Ok(Box::new(LogOutput { more, empty, note, ..LogOutput::of(changes, &workspace)? }))
     }
 }
@@ -209,7 +208,6 @@ fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     let (from, by) = (who(change), &change.origin.tool);
     let (from, by) = (padded(&from, session), padded(by, tool));
     let origin = format!("  {}  {from}  {by}  ", local_time(change.at));
-    out.text(&origin);
     let kind = describe_kind(change).map_or(String::new(), |kind| kind + ": ");
     let mut files: Vec<String> = change.files.iter().take(MAX_FILES).map(describe_file).collect();
     if change.files.len() > MAX_FILES {
@@ -217,7 +215,14 @@ fn write_change(change: &Summary, widths: &Widths, out: &mut StyledText) {
     }
     let description = change.description.as_ref().map_or(String::new(), |text| format!("  {text}"));
     let what = escape_controls(&format!("{kind}{}{description}", files.join(", ")));
-    let used = out.wrapped(&what, id + columns(&origin));
+    // An origin that is wider than the terminal is wrapped too.
+    let used = match out.width().is_some_and(|width| id + columns(&origin) > width) {
+        true => out.wrapped(&format!("{origin}{what}"), id),
+        false => {
+            out.text(&origin);
+            out.wrapped(&what, id + columns(&origin))
+        }
+    };
     if let Some(state) = describe_state(change) {
         let room = columns(&state) + "  []".len();
         let fits = out.width.is_none_or(|width| used + room <= width);

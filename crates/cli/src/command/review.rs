@@ -189,7 +189,8 @@ impl Review {
                 pending.retain(is_selected);
                 if display == Display::Lines && !is_list {
                     let reviewer = reviewer::for_acceptance(&workspace, None, PROPOSALS)?;
-                    return interactive::run(&workspace, &pending, &reviewer);
+                    let elsewhere = OtherRoots::of(&workspace).describe_pending();
+                    return interactive::run(&workspace, &pending, &reviewer, elsewhere);
                 }
                 let is_selected = selection.is_given(global) || global.session.is_some();
                 let elsewhere = OtherRoots::of(&workspace).describe_pending();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use slipstitch::core::ports::journal::{ChangeState, Filter, Summary};
@@ -10,6 +10,7 @@ use slipstitch::core::text::display::escape_controls;
 
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
+use crate::render::write_labelled;
 use crate::selection::{Selection, known_names, write_nothing_listed};
 use crate::streams::{Streams, columns, padded};
 use slipstitch_review::times;
@@ -52,7 +53,8 @@ impl Sessions {
             true => known_names(&workspace, global),
             false => None,
         };
-        Ok(Box::new(SessionList { sessions, is_selected, hint }))
+        let note = self.selection.note_on_other_roots(&workspace, global);
+        Ok(Box::new(SessionList { sessions, is_selected, hint, note }))
     }
 }
 
@@ -97,6 +99,9 @@ struct SessionList {
     /// The known names, if one of the options has an unknown one.
     #[serde(skip)]
     hint: Option<String>,
+    /// Names other roots of the project with changes that are selected.
+    #[serde(skip)]
+    note: Option<String>,
 }
 
 impl CommandOutput for SessionList {
@@ -122,6 +127,9 @@ impl CommandOutput for SessionList {
         }
         if self.sessions.is_empty() {
             write_nothing_listed("changes", self.hint.as_deref(), self.is_selected, &mut streams.err);
+        }
+        if let Some(note) = &self.note {
+            write_labelled(AnsiColor::Cyan, "note", note, &mut streams.err);
         }
     }
 }

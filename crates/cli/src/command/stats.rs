@@ -13,6 +13,7 @@ use crate::complete;
 use crate::global::Global;
 use crate::output::{CommandOutput, CommandResult};
 use crate::progress::Progress;
+use crate::render::write_labelled;
 use crate::selection::{Selection, write_nothing_listed};
 use crate::streams::{Streams, StyledText, columns, padded};
 use crate::terminal;
@@ -120,8 +121,13 @@ impl Stats {
         }
         let mut total = Tally::default();
         groups.iter().for_each(|group| total.merge(&group.tally));
+        // The journal lists the changes of other roots by who made them, not by how a call was made.
+        let note = match filter.model.is_some() || filter.dialect.is_some() {
+            true => None,
+            false => self.selection.note_on_other_roots(&workspace, global),
+        };
         let shown = if self.failures { usize::MAX } else { LAST_FAILURES };
-        Ok(Box::new(StatsOutput { groups, total, failures, shown, by: self.by, is_selected }))
+        Ok(Box::new(StatsOutput { groups, total, failures, shown, by: self.by, is_selected, note }))
     }
 }
 
@@ -140,6 +146,9 @@ struct StatsOutput {
     /// Whether options limit which calls are counted.
     #[serde(skip)]
     is_selected: bool,
+    /// Names other roots of the project with changes that are selected.
+    #[serde(skip)]
+    note: Option<String>,
 }
 
 const COLUMNS: [&str; 9] =
@@ -165,6 +174,9 @@ impl CommandOutput for StatsOutput {
     }
 
     fn write(&self, streams: &mut Streams) {
+        if let Some(note) = &self.note {
+            write_labelled(AnsiColor::Cyan, "note", note, &mut streams.err);
+        }
         if self.groups.is_empty() {
             write_nothing_listed("calls", None, self.is_selected, &mut streams.err);
             return;

@@ -181,6 +181,10 @@ pub(super) fn run_undo(
     if report.outcome == Outcome::Refused(Refused::ChangedSince) {
         report.hint = report.hint.map(|hint| hint + &describe_changes_elsewhere(&targets, workspace));
     }
+    let is_empty = report.outcome == Outcome::Refused(Refused::NothingToUndo);
+    if let Some(roots) = is_empty.then(|| describe_undoable_elsewhere(direction, workspace)).flatten() {
+        report.hint = Some(report.hint.map_or(roots.clone(), |hint| format!("{hint} {roots}")));
+    }
     report.warnings.extend(root_note(workspace, global));
     report
 }
@@ -196,6 +200,18 @@ fn ids_of(target: &Target, workspace: &Workspace) -> Vec<ChangeId> {
             workspace.log(&filter).unwrap_or_default().iter().map(|change| change.id).collect()
         }
     }
+}
+
+/// Names other roots of the project with what the session could undo or redo there. Here, it has nothing.
+fn describe_undoable_elsewhere(direction: Direction, workspace: &Workspace) -> Option<String> {
+    let (undo, what) = match direction {
+        Direction::Undo => (UndoFilter::Undoable, "Changes"),
+        Direction::Redo => (UndoFilter::Redoable, "Undos"),
+    };
+    let session = Some(workspace.session().to_owned());
+    let filter = Filter { session, undo: Some(undo), ..Filter::default() };
+    let roots = OtherRoots::of(workspace).describe(&filter)?;
+    Some(format!("{what} of this session {roots}."))
 }
 
 /// Names the changes of other roots to the same files, which the engine does not know: to it they are another program's.

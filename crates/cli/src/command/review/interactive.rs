@@ -38,10 +38,20 @@ enum Reply {
 }
 
 /// Goes through the proposals one by one.
-pub(super) fn run(workspace: &Workspace, pending: &[StoredProposal], by: &Reviewer) -> CommandResult {
+///
+/// `elsewhere` names other roots of the project with proposals.
+pub(super) fn run(
+    workspace: &Workspace,
+    pending: &[StoredProposal],
+    by: &Reviewer,
+    elsewhere: Option<String>,
+) -> CommandResult {
     // Calls wait for a decision while someone is here.
     let _attended = workspace.attend_review();
     let mut dialog = Dialog { input: std::io::stdin().lock(), output: std::io::stderr() };
+    if let Some(roots) = elsewhere {
+        dialog.say(&format!("note: proposals {roots}"));
+    }
     let mut decided = 0;
     for (index, found) in pending.iter().enumerate() {
         dialog.say(&heading(found, index + 1, pending.len()));

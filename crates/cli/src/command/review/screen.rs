@@ -9,6 +9,7 @@ use slipstitch::{Reviewer, Workspace};
 use slipstitch_review::terminal;
 
 use crate::global::Global;
+use crate::other_roots::OtherRoots;
 use crate::output::CommandResult;
 
 /// How proposals are shown to whoever runs the command.
@@ -39,7 +40,9 @@ pub(super) fn run(
     global: &Global,
     limits: terminal::Limits<'_>,
 ) -> CommandResult {
-    let options = terminal::Options { reviewer, colors: colors(global.color), limits };
+    let elsewhere = OtherRoots::of(workspace).describe_pending();
+    let note = elsewhere.map(|roots| format!("note: proposals {roots}"));
+    let options = terminal::Options { reviewer, note, colors: colors(global.color), limits };
     let decided = terminal::run(workspace, options).map_err(|error| {
         Report::custom(Status::Failed, "terminal", format!("cannot use the terminal: {error}"))
     })?;

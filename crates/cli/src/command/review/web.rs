@@ -9,11 +9,15 @@ use slipstitch::core::report::Report;
 use slipstitch_review::{Notice, PageOptions, PageState, Selection, ServeError};
 
 use crate::error::CommandError;
+use crate::other_roots::OtherRoots;
 use crate::output::CommandResult;
 use crate::reviewer;
 
 /// Serves the page until the process is interrupted.
 pub(super) fn serve(workspace: Workspace, port: u16, selection: Selection) -> CommandResult {
+    if let Some(roots) = OtherRoots::of(&workspace).describe_pending() {
+        say(&format!("note: proposals {roots}"));
+    }
     let notice = Notice::new(|url, state| match state {
         PageState::Started => say(&format!("Review page: {url}\nPress Ctrl-C to stop.")),
         PageState::Opened => say(&format!("Opened. For another browser: {url}")),

@@ -227,10 +227,17 @@ fn goes_on_after_settings_that_are_not_valid_and_names_the_line() {
         "line 5",
         "`protected.rule`",
         "journal: intact",
+        "interrupted changes: none left",
+        "Emacs",
         "landlock",
     ] {
         assert!(run.out.contains(part), "`{part}` is missing: {run:?}");
     }
+    let root = rig.root().canonicalize().unwrap();
+    leave_interrupted_change(&rig.outside().join("state"), &root, &root);
+    let run = rig.run(["doctor"]);
+    assert!(run.out.contains("problem change c1: was interrupted; the next command recovers it"), "{run:?}");
+    assert!(!run.out.contains("interrupted changes: none left"), "{run:?}");
     rig.put("slipstitch.toml", "[protected]\nrule = \"allow\"\n");
     let run = rig.run(["doctor"]);
     assert!(run.out.contains("note    settings: slipstitch.toml:2: `protected.rule = \"allow\"`"), "{run:?}");

@@ -89,6 +89,50 @@ fn proposals_of_a_folder_are_decided_from_the_project() {
 }
 
 #[test]
+fn what_shows_one_root_names_the_others() {
+    let rig = rig();
+    let root = rig.root().join("part");
+    let note = format!("changes were also made with the root `{}`", root.display());
+    for command in
+        [&["stats"][..], &["sessions"], &["stats", "--agent", "bot"], &["sessions", "--since", "1h"]]
+    {
+        let shown = rig.run(command);
+        assert!(shown.err.contains(&note), "{command:?}: {shown:?}");
+    }
+    for command in [&["stats", "--agent", "other"][..], &["sessions", "--session", "other"]] {
+        let shown = rig.run(command);
+        assert!(!shown.err.contains("also made"), "{command:?}: {shown:?}");
+    }
+    assert!(!in_part(&rig, &["--root", ".", "sessions"]).err.contains("also made"));
+    let of_session = format!("Changes of this session were also made with the root `{}`", root.display());
+    rig.run(["undo", "--session", "s1"]).assert_failed(1, &["nothing to undo", &of_session]);
+    let such = format!("Such changes were also made with the root `{}`", root.display());
+    rig.run(["forget", "--session", "s1", "--dry-run"]).assert_failed(1, &["nothing", &such]);
+}
+
+#[test]
+fn ids_of_a_folder_are_forgotten_from_the_project() {
+    let rig = rig();
+    let message = format!("c1 is a change of another root, `{}`", rig.root().join("part").display());
+    rig.run(["forget", "--root", ".", "c1", "--yes"]).assert_failed(2, &[&message]);
+    rig.run(["edit", "part/a.txt", "--old", "two", "--new", "three"]).assert_done();
+    rig.run(["forget", "c1", "c2", "--yes"]).assert_failed(2, &["c1 is a change of the root"]);
+    let call = r#"{"path": ".envrc", "content": "x", "mode": "create"}"#;
+    rig.run(["call", "write_file", call]);
+    for ids in [["c1", "p1"], ["p1", "c1"]] {
+        let [one, other] = ids;
+        rig.run(["forget", one, other, "--yes"]).assert_failed(2, &["one root at a time"]);
+    }
+    let forgotten = rig.run(["forget", "c1", "--yes"]);
+    forgotten.assert_done();
+    assert!(forgotten.out.contains("Forgot 1 change (c1)"), "{forgotten:?}");
+    assert!(forgotten.err.contains("paths are relative to the root"), "{forgotten:?}");
+    rig.run(["show", "c1"]).assert_failed(1, &["c1"]);
+    rig.run(["show", "c2"]).assert_done();
+    rig.run(["review", "show", "p1"]).assert_done();
+}
+
+#[test]
 fn a_change_of_another_project_is_said_to_be_one() {
     let rig = rig();
     let other = rig.outside().join("other");

@@ -464,6 +464,29 @@ fn a_dumb_terminal_is_asked_line_by_line() {
 }
 
 #[test]
+fn every_view_names_other_roots_with_proposals() {
+    let rig = rig_with_three_hunks();
+    rig.put("slipstitch.toml", "");
+    std::fs::create_dir(rig.root().join("part")).unwrap();
+    let call = r#"{"path": ".envrc", "content": "x", "mode": "create"}"#;
+    rig.run(["--root", "part", "call", "write_file", call]);
+    let note = "note: proposals were also made with the root";
+    let mut terminal = Terminal::start(&rig, (240, 20), &["review"], &[]);
+    let screen = terminal.wait_for(note);
+    assert!(screen.contains("select them with `--root part`"), "{screen}");
+    terminal.type_keys("j");
+    terminal.leave();
+    let mut terminal = Terminal::start(&rig, (240, 40), &["review", "--plain"], &[]);
+    terminal.wait_for(note);
+    terminal.type_keys("q\r");
+    terminal.wait_for("Decided 0 of 1");
+    let terminal = Terminal::start(&rig, (240, 10), &["review", "--web"], &[]);
+    let shown = terminal.wait_for("Press Ctrl-C");
+    assert!(shown.contains(note), "{shown}");
+    terminal.stop();
+}
+
+#[test]
 fn options_limit_the_history_and_the_statistics_too() {
     let rig = rig_with_three_hunks();
     rig.put("slipstitch.toml", "");

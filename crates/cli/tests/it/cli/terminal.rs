@@ -235,6 +235,11 @@ fn the_log_is_wrapped_between_words() {
     assert!(narrow.text.lines().all(|line| line.chars().count() <= 60), "{narrow:?}");
     narrow.assert_shows(&["\n  with a reason", "[undone by c3]\n"]);
     assert_eq!(log(200).text.lines().count(), 3, "wide lines stay whole");
+    let call = r#"{"path": "a.txt", "old_text": "two", "new_text": "four"}"#;
+    rig.run(["call", "edit_file", call, "--session", "a-session-with-a-name", "--agent", "claude-code"]);
+    let narrow = log(40);
+    assert!(narrow.text.lines().all(|line| line.chars().count() <= 40), "{narrow:?}");
+    narrow.assert_shows(&["(a-session-with-a-name)"]);
 }
 
 #[test]
