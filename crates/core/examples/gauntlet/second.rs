@@ -51,7 +51,11 @@ fn resent(case: &Value, report: &Report) -> Option<Value> {
             return Some((resend.old_text.clone(), resend.new_text.clone()));
         }
         let text = failure.resend.clone()?;
-        let new = rebase(&edit.old, &edit.new, &text)?;
+        let new = match case["plain"].is_object() {
+            true => rebase(&edit.old, &edit.new, &text)?,
+            // The answer says to send the same new text.
+            false => edit.new.clone(),
+        };
         Some((text, new))
     })
 }

@@ -234,19 +234,15 @@ fn removed_lines_are_certain(window: &Window, anchors: &[Anchor], index: &Search
         })
 }
 
-/// Whether every change replaces, or is next to, a line that occurs once in the file. Then a rewritten line around it matters
-/// less.
+/// Whether every change replaces, or is next to, a line that says enough and occurs once in the file. Then a rewritten line around it
+/// matters less.
 fn changes_are_at_only_lines(
     window: &Window,
     anchors: &[Anchor],
     script: &Script,
     index: &SearchIndex<'_>,
 ) -> bool {
-    let is_only = |n: usize| {
-        window.is_exact(n)
-            && is_distinctive(&anchors[n].key)
-            && index.occurs_once_in_file(anchors[n].squashed)
-    };
+    let is_only = |n: usize| window.is_exact(n) && is_only_line(&anchors[n], index);
     let mut start = 0;
     let mut runs =
         script.rows.chunk_by(|a, b| (a.role == Role::Context) == (b.role == Role::Context)).map(|run| {

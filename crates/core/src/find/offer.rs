@@ -53,9 +53,7 @@ impl Offers<'_, '_> {
         let part = index.within(lines_span(candidate.lines, self.file.snapshot));
         let alignment = match closest_places(script, &part).into_iter().next() {
             // Within the candidate's lines, another alignment may be closer than the one that made it a candidate.
-            Some(place) if is_plausible(&place) && place.alignment.lines() == candidate.lines => {
-                place.alignment
-            }
+            Some(place) if is_plausible(&place) && covers(&place.alignment, &part) => place.alignment,
             // A single line that resembles nothing else.
             None if part.len() == 1 && self.is_whole_line(candidate.lines.start) => {
                 let pairs: Vec<(usize, usize)> = script.anchors().map(|(row, _)| (row, 0)).collect();
@@ -203,6 +201,14 @@ impl Offers<'_, '_> {
 /// have changed into lines like them.
 fn is_plausible(place: &ClosePlace) -> bool {
     place.has_place_for_additions && place.removed_similarity >= MIN_VERY_CLOSE
+}
+
+/// Whether an alignment pairs the first and the last line of a part that are not blank.
+fn covers(alignment: &Alignment, part: &SearchIndex<'_>) -> bool {
+    let position = |row: usize| part.position_of_line(alignment.line(row)?);
+    let first = (0..alignment.rows.len()).find_map(position);
+    let last = (0..alignment.rows.len()).rev().find_map(position);
+    first == Some(0) && last.is_some_and(|at| at + 1 == part.len())
 }
 
 /// Whether the lines above the change name the same block. A block with another name is another block, however similar.

@@ -9,7 +9,7 @@ pub(super) fn repair(old: &str, new: &str) -> Option<(String, String)> {
         return Some((escaped.decode(old), new.to_owned()));
     }
     // New text with the plain character was not escaped. Where newlines are escaped, everything else is too.
-    let all = escaped.newlines && !new.contains('\n');
+    let all = escaped.newlines && !has_line_breaks(new);
     let there = Escaped {
         newlines: all,
         tabs: (escaped.tabs || all) && !new.contains('\t'),
@@ -46,7 +46,7 @@ struct Escaped {
 
 impl Escaped {
     fn of(text: &str) -> Self {
-        let newlines = text.contains("\\n") && !text.trim_end_matches('\n').contains('\n');
+        let newlines = text.contains("\\n") && !has_line_breaks(text);
         let quotes = text.contains("\\\"") && !has_plain_quote(text);
         let tabs = text.contains("\\t") && !text.contains('\t');
         let backslashes = (newlines || quotes || tabs) && text.contains("\\\\");
@@ -91,7 +91,13 @@ impl Escaped {
 fn is_plain(text: &str) -> bool {
     let has_escaped_quotes = text.contains("\\\"") && !has_plain_quote(text);
     let has_escaped_tabs = text.lines().any(|line| line.starts_with("\\t"));
-    text.trim_matches('\n').contains('\n') && !has_escaped_quotes && !has_escaped_tabs
+    has_line_breaks(text) && !has_escaped_quotes && !has_escaped_tabs
+}
+
+/// Whether a text has several lines. Newlines at its ends may have been added around text that was escaped: the lines of a SEARCH/REPLACE
+/// block always end with one.
+fn has_line_breaks(text: &str) -> bool {
+    text.trim_matches('\n').contains('\n')
 }
 
 /// Whether a text starts with more than one space or with a tab, escaped or not.
@@ -117,6 +123,17 @@ mod tests {
         assert_eq!(repaired(r"a\n\tb", r"a\n\tc"), ("a\n\tb".into(), "a\n\tc".into()));
         assert_eq!(repaired(r#"say(\"a\")"#, r#"say(\"b\")"#), (r#"say("a")"#.into(), r#"say("b")"#.into()));
         assert_eq!(repaired(r#"p(\"a\\n\")\nq"#, "x"), ("p(\"a\\n\")\nq".into(), "x".into()));
+    }
+
+    #[test]
+    fn newlines_at_the_ends_do_not_show_that_a_text_was_not_escaped() {
+        let (old, new) = ("a\n\tb\n".to_owned(), "a\n\tc\n".to_owned());
+        assert_eq!(repaired("a\\n\\tb\n", "a\\n\\tc\n"), (old.clone(), new.clone()));
+        assert_eq!(repaired("a\\n\\tb\n\n", "a\\n\\tc\n"), (format!("{old}\n"), new.clone()));
+        assert_eq!(
+            repaired("\na\\n\\tb", "\na\\n\\tc\n"),
+            (format!("\n{}", old.trim_end()), format!("\n{new}"))
+        );
     }
 
     #[test]

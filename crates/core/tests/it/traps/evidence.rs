@@ -63,6 +63,39 @@ fn a_line_that_twins_have_needs_the_line_that_tells_them_apart(#[case] line: &st
     assert_eq!((&failure.resend, &failure.resend_edit), (&None, &None), "{}", answer.text);
 }
 
+/// A short line that is in the file once does not show that a rewritten one beside the change is the quoted one: every chain may end
+/// with it.
+#[rstest]
+#[case::inserted_between(&["        .cloned()"], &["        .filter(is_known)", "        .cloned()"])]
+#[case::inserted_below(&["        .cloned()"], &["        .cloned()", "        .filter(is_known)"])]
+#[case::inserted_further_below(
+    &["        .ok_or_else(|| {"],
+    &["        .ok_or_else(|| {", "            log(skxg);"]
+)]
+#[case::replaced(&["        .cloned()"], &["        .copied()"])]
+#[case::removed(&["        .cloned()"], &[])]
+fn a_short_line_is_no_proof_beside_a_rewritten_one(#[case] old: &[&str], #[case] new: &[&str]) {
+    const LEFT: &str = "fn start() {\n    let point = SUPPORTED\n        .iter()\n        .find(|format| points_ext.contains(format))\n        .cloned()\n        .ok_or_else(|| {\n            send_fatal_alert(\n                Alert::HandshakeFailure,\n            )\n        });\n}\n\nfn reset() {\n    send_fatal_alert(\n        Alert::Internal,\n    );\n}\n";
+    let quoted = "        .find(|skxg| groups_ext.contains(&skxg.name()))\n        .cloned()\n        .ok_or_else(|| {\n            send_fatal_alert(\n                Alert::HandshakeFailure,\n";
+    let line = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    assert!(quoted.contains(&line(old)));
+    let wanted = quoted.replace(&line(old), &line(new));
+    refused(LEFT, quoted, &wanted, "no_match");
+    let mark =
+        |text: &str, mark: char| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+    let (above, below) = quoted.split_once(&line(old)).expect("the quotation has the line");
+    let hunk = [mark(above, ' '), mark(&line(old), '-'), mark(&line(new), '+'), mark(below, ' ')].concat();
+    for patch in [
+        format!("*** Begin Patch\n*** Update File: file.txt\n@@\n{hunk}*** End Patch\n"),
+        format!("--- a/file.txt\n+++ b/file.txt\n@@ @@\n{hunk}"),
+    ] {
+        let rig = Rig::new(LEFT);
+        let answer = rig.call("patch", json!({"patch": patch}));
+        assert!(!answer.report.status().is_success(), "{}", answer.text);
+        assert_eq!(rig.bytes(), LEFT.as_bytes());
+    }
+}
+
 #[test]
 fn a_stale_quotation_is_carried_over_if_its_lines_are_untouched() {
     let now = READER.replace("def open_read(path):", "def open_read(path, mode):");

@@ -32,6 +32,7 @@ fn refused_since(seen: &str, now: &str, old: &str, new: &str) -> (Rig, Answer) {
 #[case::new_only("name1:\n  n += 1", "first:\n  n += 1\n")]
 #[case::old_only("name1:\n  n += 1\n", "first:\n  n += 1")]
 #[case::blank_line_first("\nname1:\n  n += 1\n", "\nfirst:\n  n += 1\n")]
+#[case::blank_lines_first("\n\nname1:\n  n += 1\n", "\n\nfirst:\n  n += 1\n")]
 fn what_is_sent_instead_keeps_the_line_breaks(#[case] old: &str, #[case] new: &str) {
     let seen = "zero:\n  x = 1\n\nname1:\n  n += 1\n  c = 1\n";
     let now = seen.replace("name1", "name3");

@@ -189,6 +189,25 @@ fn a_blank_line_that_both_texts_start_with_is_not_added(#[case] from: &str, #[ca
     applied(file, &old, &right.replace(from, to), file.replace(from, to));
 }
 
+/// The newline at the end of a block, or of a text, is not one of the escaped text.
+#[test]
+fn escaped_text_that_ends_with_a_newline_is_unescaped() {
+    let (before, after) =
+        ("if a:\n    say(\"a\")\n    run()\nend()\n", "if a:\n    say(\"b\")\n    run()\nend()\n");
+    let (old, new) = (r#"    say(\"a\")\n    run()"#, r#"    say(\"b\")\n    run()"#);
+    for (old_end, new_end) in [("", ""), ("\n", "\n")] {
+        applied(before, &format!("{old}{old_end}"), &format!("{new}{new_end}"), after);
+    }
+    for patch in [
+        format!("file.txt\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"),
+        format!("file.txt\n```\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n"),
+    ] {
+        let rig = Rig::new(before);
+        let answer = rig.call("patch", json!({ "patch": patch }));
+        assert_eq!(String::from_utf8_lossy(&rig.bytes()), after, "{}", answer.text);
+    }
+}
+
 /// The old text was escaped, the new one was not: what it has of escapes belongs to its string literals.
 #[test]
 fn a_new_text_with_line_breaks_is_not_unescaped() {
