@@ -50,9 +50,31 @@ pub(super) fn find_places(
         }
     }
     found.retain(|(ratio, _)| *ratio >= lowest);
+    leave_out_shifted(&mut found, script, index);
     let mut places: Vec<Alignment> = found.into_iter().map(|(_, place)| place).collect();
     places.sort_by_key(|place| place.first);
     Some(places)
+}
+
+/// Leaves out places that are the most similar one, read some lines off: they overlap it, and it has lines of the request where
+/// they have none. The ratio cannot tell them apart, because it compares characters of the text as a whole: with one line more above and
+/// one less below, nearly the same characters are left.
+fn leave_out_shifted(found: &mut Vec<(f64, Alignment)>, script: &Script, index: &SearchIndex<'_>) {
+    let Some((_, best)) = found.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let (first, last) = (best.first, best.last);
+    if !has_line_in_place(best, script, index) {
+        return;
+    }
+    found.retain(|(_, place)| {
+        let overlaps = place.first <= last && first <= place.last;
+        !overlaps || has_line_in_place(place, script, index)
+    });
+}
+
+/// Whether a place has a line of the request where the request has it.
+fn has_line_in_place(place: &Alignment, script: &Script, index: &SearchIndex<'_>) -> bool {
+    let is_same = |line: usize, text: &str| is_same_code(text, &index.snapshot.line(line));
+    script.anchors().any(|(row, text)| place.line(row).is_some_and(|line| is_same(line, &text.text)))
 }
 
 /// The ratio from which on another place leaves one with this ratio in doubt.

@@ -126,6 +126,19 @@ fn fuzzy_mode_applies_to_similar_lines_with_a_warning() {
     );
 }
 
+#[test]
+fn a_place_read_one_line_off_is_no_other_place() {
+    let before = "}\n\nif beta > 62:\n    gamma_name = beta(37)\n    if gamma > 81:\n        gamma.left(38)\n}\npass\n";
+    let hunk = " if beta > 62:\n     gamma_name = beta(37)\n     if gamma > 81:\n         gamma.lift(38)\n+        fresh()\n }";
+    applies(FUZZY, before, &[at(3, hunk)], &before.replace("(38)\n", "(38)\n        fresh()\n"));
+    // Of lines that are all alike, none is in its place for certain.
+    let rows = "row(1)\nrow(2)\nrow(3)\nrow(4)\n";
+    refused(FUZZY, rows, &[at(2, " row(7)\n row(8)\n+new()")], "ambiguous");
+    // The same block again is another place, also if the two share a line.
+    let twice = "{\n    alpha(10)\n{\n    alpha(12)\n{\n";
+    refused(FUZZY, twice, &[at(1, " {\n     alpha(11)\n+    beta()\n {")], "ambiguous");
+}
+
 // Traps: unified hunk deletes `log("x")`; the closest line in the file is `commit()`
 #[test]
 fn removed_lines_must_match() {

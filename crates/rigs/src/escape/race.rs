@@ -156,7 +156,8 @@ impl Folders {
             let links = [one.clone(), other].into_iter().chain(kept).filter(|path| path.is_symlink());
             let links: Vec<PathBuf> = links.collect();
             if links.len() != 1 {
-                findings.fail(format!("of `{}` and its symlink, these are symlinks: {links:?}", one.display()));
+                findings
+                    .fail(format!("of `{}` and its symlink, these are symlinks: {links:?}", one.display()));
             }
         }
         let mut snapshot = Snapshot::new();
