@@ -129,7 +129,7 @@ fn fuzzy_mode_applies_to_similar_lines_with_a_warning() {
 #[test]
 fn a_place_read_one_line_off_is_no_other_place() {
     let before = "}\n\nif beta > 62:\n    gamma_name = beta(37)\n    if gamma > 81:\n        gamma.left(38)\n}\npass\n";
-    let hunk = " if beta > 62:\n     gamma_name = beta(37)\n     if gamma > 81:\n         gamma.lift(38)\n+        fresh()\n }";
+    let hunk = " if beta > 62:\n     gamma_name = beta(37)\n     if gamma > 81:\n         gamma.qqqq(38)\n+        fresh()\n }";
     applies(FUZZY, before, &[at(3, hunk)], &before.replace("(38)\n", "(38)\n        fresh()\n"));
     // Of lines that are all alike, none is in its place for certain.
     let rows = "row(1)\nrow(2)\nrow(3)\nrow(4)\n";
