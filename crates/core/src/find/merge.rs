@@ -73,6 +73,8 @@ pub(super) fn merge(
     policy: MergePolicy,
 ) -> Result<Merged, Unmergeable> {
     let mut changes = Changes::of(script, alignment, index, policy)?;
+    // While a line that goes is there, the request is not applied, whatever is around it.
+    changes.removed.extend(alignment.removed_newline(script));
     // Beside other blank lines, blank lines prove nothing.
     let proves_something = policy == MergePolicy::Careful || !changes.adds_blank_lines_only();
     if changes.removed.is_empty()
@@ -82,7 +84,6 @@ pub(super) fn merge(
     {
         return Err(Unmergeable::AlreadyPresent);
     }
-    changes.removed.extend(alignment.removed_newline(script));
     let merged = changes.merged(alignment, script.file_end, index);
     Ok(merged.without_last_newline(script, index))
 }

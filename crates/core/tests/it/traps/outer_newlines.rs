@@ -29,6 +29,12 @@ use crate::rig::Rig;
     "\n    foo();\n    bar();\n    go();\n",
     "x\n\n    foo();\n    bar();\n    go();\n"
 )]
+#[case::around_it_the_new_text_is_there_already(
+    "open_it();\n\n    foo();\nclose_it();\n",
+    "\nfoo();\n",
+    "open_it();\nfoo();\nclose_it();\n",
+    "open_it();\n    open_it();\n    foo();\n    close_it();\nclose_it();\n"
+)]
 #[case::ends_the_line_before("x\n    foo();\ny\n", "\nfoo();\n", "bar();\n", "x\n    bar();\ny\n")]
 #[case::crlf("x\r\n\r\n    foo();\r\n", "\nfoo();\n", "bar();\n", "x\r\n    bar();\r\n")]
 fn newlines_at_the_start_are_the_blank_lines_of_the_file(
