@@ -56,25 +56,27 @@ pub(super) fn find_places(
     Some(places)
 }
 
-/// Leaves out places that are the most similar one, read some lines off: they overlap it, and it has lines of the request where
-/// they have none. The ratio cannot tell them apart, because it compares characters of the text as a whole: with one line more above and
-/// one less below, nearly the same characters are left.
+/// Leaves out places that are the most similar one, read some lines off: they overlap it, and at least twice as many of their lines
+/// differ. The ratio cannot tell them apart, because it compares characters of the text as a whole: with one line more below and one
+/// less above, nearly the same characters are left.
 fn leave_out_shifted(found: &mut Vec<(f64, Alignment)>, script: &Script, index: &SearchIndex<'_>) {
     let Some((_, best)) = found.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let (first, last) = (best.first, best.last);
-    if !has_line_in_place(best, script, index) {
-        return;
-    }
+    let differing = count_differing_lines(best, script, index);
     found.retain(|(_, place)| {
         let overlaps = place.first <= last && first <= place.last;
-        !overlaps || has_line_in_place(place, script, index)
+        let others = count_differing_lines(place, script, index);
+        !overlaps || others <= differing || (others as f64) < MIN_SIMILAR_FACTOR * differing as f64
     });
 }
 
-/// Whether a place has a line of the request where the request has it.
-fn has_line_in_place(place: &Alignment, script: &Script, index: &SearchIndex<'_>) -> bool {
+/// How many lines of the request a place does not have where the request has them.
+fn count_differing_lines(place: &Alignment, script: &Script, index: &SearchIndex<'_>) -> usize {
     let is_same = |line: usize, text: &str| is_same_code(text, &index.snapshot.line(line));
-    script.anchors().any(|(row, text)| place.line(row).is_some_and(|line| is_same(line, &text.text)))
+    script
+        .anchors()
+        .filter(|(row, text)| place.line(*row).is_none_or(|line| !is_same(line, &text.text)))
+        .count()
 }
 
 /// The ratio from which on another place leaves one with this ratio in doubt.

@@ -131,6 +131,16 @@ fn a_place_read_one_line_off_is_no_other_place() {
     let before = "}\n\nif beta > 62:\n    gamma_name = beta(37)\n    if gamma > 81:\n        gamma.left(38)\n}\npass\n";
     let hunk = " if beta > 62:\n     gamma_name = beta(37)\n     if gamma > 81:\n         gamma.qqqq(38)\n+        fresh()\n }";
     applies(FUZZY, before, &[at(3, hunk)], &before.replace("(38)\n", "(38)\n        fresh()\n"));
+    // One of the lines is the same, read one line off.
+    let before = "--\naaa\naaa\n        \u{6f22}\u{5b57}_size = delta(86)\n        if left > 59:\n\n}\n";
+    let hunk =
+        " aaa\n aaa\n         \u{6f22}\u{5b57}_siqe = dqlqq(86)\n         if left > 59:\n+        fresh()";
+    applies(
+        Tolerance::similar(0.8),
+        before,
+        &[at(2, hunk)],
+        &before.replace("59:\n", "59:\n        fresh()\n"),
+    );
     // Of lines that are all alike, none is in its place for certain.
     let rows = "row(1)\nrow(2)\nrow(3)\nrow(4)\n";
     refused(FUZZY, rows, &[at(2, " row(7)\n row(8)\n+new()")], "ambiguous");
